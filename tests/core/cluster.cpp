@@ -498,7 +498,17 @@ cluster& cluster::settle() {
   return *this;
 }
 
+status cluster::put_in(core::owner_input what) {
+  status outcome = logic_->put_in(now_, std::move(what));
+  settle();
+  return outcome;
+}
+
 void cluster::deliver(core::outgoing const& one) {
+  if (one.to == connection_id{}) {
+    wanted_.push_back(std::get<core::stacks_wanted>(one.what->value));
+    return;
+  }
   auto const* const goodbye = std::get_if<core::goodbye>(&one.what->value);
   if (goodbye) to_close_.push_back(one.to);
   auto const at = by_connection_.find(one.to);

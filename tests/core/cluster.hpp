@@ -172,7 +172,10 @@ class cluster {
   cluster& reading_resumed(int who);
   cluster& task_ended(std::uint32_t task, status why);
   cluster& stop(std::string reason = "test");
+  // What was put to the coordinator's owner since the last look.
+  std::vector<core::stacks_wanted> wanted_of_owner() { return std::exchange(wanted_, {}); }
   // By the coordinator's owner.
+  status put_in(core::owner_input what);
   status operator_cancels(std::string name, std::optional<std::uint64_t> round, std::string by);
 
   // Orders a call before what follows: c.after(c.barrier(1, "b")).replies().
@@ -316,6 +319,7 @@ class cluster {
   std::vector<std::unique_ptr<client>> clients_;
   std::map<connection_id, std::size_t> by_connection_;          // of clients
   std::map<connection_id, std::optional<core::goodbye>> bare_;  // of no client
+  std::vector<core::stacks_wanted> wanted_;                     // of the owner
   std::vector<connection_id> to_close_;
   std::vector<std::size_t> probed_;
   std::vector<std::size_t> resumed_;

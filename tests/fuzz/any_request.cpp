@@ -279,6 +279,14 @@ constexpr std::tuple calm{
     often{2, &any_exchange},
     often{1, [](maker&) { return inspect_args{}; }},
     often{1, [](maker&) { return why_args{}; }},
+    often{1, [](maker& m) { return stacks_args{m.upto(2)}; }},
+    often{1,
+          [](maker& m) {
+            report_stack_args args{m.upto(2), task_id{static_cast<std::uint32_t>(m.upto(3))}};
+            args.stack = m.name();
+            args.rest = m.name();
+            return args;
+          }},
     often{1, [](maker& m) { return report_progress_args{m.upto(5)}; }},
     often{4, &any_grant},
 };

@@ -82,6 +82,16 @@ std::string words(core::epoch_ends const& e) {
   return "epoch " + std::to_string(e.epoch) + " ends: " + e.text;
 }
 std::string words(core::probe const&) { return "to give a sign of life"; }
+std::string words(core::stacks_wanted const& w) {
+  std::string text = "to take the stacks of";
+  for (auto const& each : w.processes) text += " t" + std::to_string(each.task.value);
+  return text;
+}
+std::string words(core::stacks_answer const& a) {
+  std::string text = a.complete ? "all stacks" : "stacks so far";
+  for (auto const& g : a.groups) text += " | t" + g.tasks + (g.is_taken ? " in " : ": ") + g.stack;
+  return text;
+}
 std::string words(core::freeze_request const& f) {
   return "to say where it is, for agreement " + std::to_string(f.agreement);
 }
@@ -355,6 +365,7 @@ std::optional<core::request> request_of(std::vector<std::string> const& words) {
   if (verb == "reaches") return core::frozen_args{0, std::stoull(word(words, 1))};
   if (verb == "is-at-step") return core::report_progress_args{std::stoull(word(words, 1))};
   if (verb == "asks-why") return core::why_args{};
+  if (verb == "takes-stacks") return core::stacks_args{};
   if (auto const of_keys = key_request_of(words)) return of_keys;
   return task_request_of(words);
 }

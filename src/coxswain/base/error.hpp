@@ -4,6 +4,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/base/wall_time.hpp"
 
 #include <boost/system/system_error.hpp>
 
@@ -35,6 +36,13 @@ struct missing_task {
   std::string label;                   // what its client calls itself, usually "host:pid"
   std::string waits_for;               // "barrier 'b'" or "key 'k'": where it waits instead
   std::optional<std::uint64_t> step;   // the last one that it reported
+
+  // Only for those who look at the job. Its processes answer: they did when they were asked just
+  // now. Or they have not answered for so long, although they should have.
+  bool answers{};
+  std::optional<duration> unanswered;
+  std::string last_call;  // "put of key 'a'": what it asked last; may be cut
+  std::optional<wall_time> last_call_at;
 
   friend bool operator==(missing_task const&, missing_task const&) = default;
 };

@@ -31,6 +31,7 @@ agent_options for_agent(client_options const& from, std::vector<net::endpoint> c
   options.hello.attempt = from.attempt;
   options.hello.num_tasks = from.num_tasks;
   if (from.supervises) options.hello.supervises = from.task;
+  options.hello.takes_stacks = from.wants_stacks != nullptr;
   options.hello.token = from.token;
   options.hello.label = from.label;
   if (from.is_guest())
@@ -243,6 +244,9 @@ void connection::happened(agent_event& what) {
                  },
                  [this](agent_events::notice& e) {
                    report_event(client_event::kind::notice, status{errc::ok, std::move(e.text)});
+                 },
+                 [this](agent_events::stacks_wanted& e) {
+                   if (options_.wants_stacks) options_.wants_stacks(e.what);
                  },
                  [this](agent_events::freeze& e) { begins_ = e.agreement; },
                  [this](agent_events::ended& e) {

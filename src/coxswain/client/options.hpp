@@ -17,6 +17,10 @@
 #include <utility>
 #include <vector>
 
+namespace coxswain::core {
+struct stacks_wanted;
+}
+
 namespace coxswain {
 
 // An event of the client's connection, or a long wait, for logs. Calls need no handling of it: they
@@ -93,6 +97,11 @@ struct client_options {
   // This client does not join as `task`: it has started the process that does, and reports with
   // `report_error` how that one ended. Needs a token of role worker.
   bool supervises{};
+
+  // For programs that have started the process of the task, as `coxswain task` does: called when
+  // the coordinator wants its stack (§12.9), which should be reported with core::report_stack_args.
+  // On the client's executor; must neither block nor throw. None: nobody asks.
+  std::function<void(core::stacks_wanted const&)> wants_stacks;
 
   // Without a task: the process joins as any, and `client::task` has the number that it gets. Its
   // join waits for one, as a spare while there is none, by default without limit. `member` names

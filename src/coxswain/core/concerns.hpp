@@ -23,6 +23,7 @@
 #include "coxswain/core/membership/restart_verbs.hpp"
 #include "coxswain/core/observe/event_watch_verbs.hpp"
 #include "coxswain/core/observe/picture_verbs.hpp"
+#include "coxswain/core/observe/stack_verbs.hpp"
 #include "coxswain/core/observe/task_watch_verbs.hpp"
 #include "coxswain/core/observe/why_verbs.hpp"
 #include "coxswain/core/rendezvous/alive_verbs.hpp"
@@ -65,6 +66,7 @@ struct concerns {
   failure_verbs failures{*this};
   picture_verbs pictures{*this};
   why_verbs why{*this};
+  stack_verbs stacks{*this};
   restart_verbs restarts{*this};
   handshake_verbs handshakes{*this};
   core::enrolment enrolment{*this};
@@ -77,7 +79,7 @@ struct concerns {
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
         keys, queues, locks, key_watches, task_watches, event_watches, progress, failures, pictures,
-        why, restarts, handshakes, enrolment, epochs, connections, ends);
+        why, restarts, handshakes, enrolment, epochs, connections, ends, stacks);
   }
   std::vector<concern*> all;
 };

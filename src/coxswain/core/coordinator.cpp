@@ -72,6 +72,23 @@ status put_in(concerns& all, time_point now, round_cancelled&& what) {
   return all.barriers.cancel(now, what.what, what.by, std::nullopt);
 }
 
+status put_in(concerns& all, time_point now, why_args&&) {
+  all.kernel.observe(now);
+  all.missing.ask(now);
+  return {};
+}
+
+status put_in(concerns& all, time_point now, stacks_args&&) {
+  all.kernel.observe(now);
+  all.stacks.take(now);
+  return {};
+}
+
+status put_in(concerns& all, time_point now, report_stack_args&& what) {
+  all.kernel.observe(now);
+  return all.stacks.report({}, std::move(what));
+}
+
 status put_in(concerns& all, time_point, credentials_replaced&& what) {
   all.handshakes.replace_credentials(std::move(what.by));
   return {};
@@ -309,6 +326,8 @@ why_answer coordinator::why(time_point now) const {
   std::uint64_t steps{};
   return all_->why.why(now, steps);
 }
+bool coordinator::has_to_ask(time_point now) const { return all_->missing.has_to_ask(now); }
+stacks_answer coordinator::stacks(time_point now) const { return all_->stacks.look(now); }
 events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least,
                                   std::size_t last_of_each) const {
   return all_->kernel.event_log.since(after, at_least, last_of_each);

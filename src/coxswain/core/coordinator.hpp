@@ -132,6 +132,12 @@ class coordinator {
   // Which tasks wait for what, and which are deadlocked.
   [[nodiscard]] why_answer why(time_point now) const;
 
+  // Whether a task that holds up others should be asked whether it answers: as owner_input.
+  [[nodiscard]] bool has_to_ask(time_point now) const;
+
+  // The stacks that were asked for last.
+  [[nodiscard]] stacks_answer stacks(time_point now) const;
+
   // The events after this one, or all that are kept, or the last of each severity; only those at
   // least this severe, as many as fit one reply. And the number of the last one.
   [[nodiscard]] events_answer events(std::optional<std::uint64_t> after, severity at_least,

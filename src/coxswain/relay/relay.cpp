@@ -400,6 +400,11 @@ void relay::flush() {
   if (trunk_->is_up() && !board_.output().empty()) trunk_->flush(board_.output());
 }
 
+bool relay::has_peer(std::string_view name) const {
+  return std::any_of(clients_.begin(), clients_.end(),
+                     [name](auto const& entry) { return entry.second->peer() == name; });
+}
+
 // Never from a client's own coroutine.
 void relay::clear_away() {
   ending_.clear();

@@ -24,7 +24,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace coxswain::relay {
@@ -70,6 +72,10 @@ class relay final : private net::iteration_owner,
 
   // Clients with a route.
   [[nodiscard]] std::size_t routes() const noexcept { return board_.size(); }
+  // The name of a client that is connected, such as "pid 77".
+  [[nodiscard]] bool has_peer(std::string_view name) const;
+  // The stack of the process of such a client, as was wanted (upstream.wants_stacks).
+  void report(core::report_stack_args what) { trunk_->report(std::move(what)); }
   [[nodiscard]] bool is_up() const noexcept { return trunk_->is_up(); }
 
  private:

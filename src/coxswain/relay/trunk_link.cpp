@@ -18,6 +18,7 @@ using net::transport;
 constexpr std::size_t read_bytes = 64 * 1024;
 constexpr std::size_t full_bytes = 1024 * 1024;
 constexpr std::size_t kept_capacity_max = 256 * 1024;
+constexpr duration report_max = 10s;
 constexpr duration peer_timeout_default = 100s;
 
 detail::agent_options for_agent(client_options const& from, std::vector<net::endpoint> const& to) {
@@ -28,6 +29,7 @@ detail::agent_options for_agent(client_options const& from, std::vector<net::end
   made.hello.token = from.token;
   made.hello.label = from.label;
   made.hello.relay = true;
+  made.hello.takes_stacks = from.wants_stacks != nullptr;
   made.connect_timeout = from.connect_timeout;
   made.seed = server::draw_incarnation().value;
   return made;
@@ -85,6 +87,7 @@ void trunk_link::pump() {
   }
   agent_.take_events(events_);
   for (auto const& event : std::exchange(events_, {})) report(event);
+  agent_.take_completions(completions_);  // of reports, which need no more
   if (agent_.up() != is_up_) {
     is_up_ = agent_.up();
     if (is_up_) {
@@ -105,6 +108,8 @@ void trunk_link::report(detail::agent_event const& what) {
   } else if (auto const* const goodbye =
                  std::get_if<detail::agent_events::goodbye_received>(&what)) {
     down_why_ = goodbye->what.why;
+  } else if (auto const* const wanted = std::get_if<detail::agent_events::stacks_wanted>(&what)) {
+    if (options_.wants_stacks) options_.wants_stacks(wanted->what);
   } else if (auto const* const waits = std::get_if<detail::agent_events::waiting>(&what)) {
     owner_->trunk_reports(severity::warning, waits->text);
   } else if (auto const* const back = std::get_if<detail::agent_events::reconnected>(&what)) {
@@ -225,6 +230,12 @@ void trunk_link::take(std::string_view bytes) {
 void trunk_link::broke(status why) {
   drop();
   agent_.lost(clock_now(), std::move(why));
+  pump();
+}
+
+void trunk_link::report(core::report_stack_args what) {
+  if (agent_.over()) return;
+  agent_.call(clock_now(), std::move(what), report_max);
   pump();
 }
 

@@ -69,6 +69,9 @@ class trunk_link : public std::enable_shared_from_this<trunk_link> {
     return agent_.session();
   }
 
+  // The stack of a client's process, which the coordinator wanted (client_options::wants_stacks).
+  void report(core::report_stack_args what);
+
   // Adds whole frames, which are taken from `more`, and writes as far as possible.
   void flush(std::string& more);
   // So much waits to be written that nothing more should be read for it.
@@ -109,6 +112,7 @@ class trunk_link : public std::enable_shared_from_this<trunk_link> {
   bool write_blocked_{};
   std::vector<detail::agent_command> commands_;
   std::vector<detail::agent_event> events_;
+  std::vector<detail::agent_completion> completions_;
 };
 
 }  // namespace coxswain::relay

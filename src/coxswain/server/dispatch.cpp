@@ -51,6 +51,7 @@ dispatch::dispatch(options const& o, core_origin from)
       grpc_{{core_, lines_, steps_, memory_, events_}, o, core_.logic().self(), from.now},
       tcp_store_{{core_, lines_, steps_, memory_, events_}, o},
       queued_bytes_max_{o.queued_bytes_max},
+      wants_stacks_{o.wants_stacks},
       heartbeat_{heartbeat_reply(encoder_)},
       now_{from.now} {
   encoder_.forget();

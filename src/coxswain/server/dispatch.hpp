@@ -41,6 +41,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -274,6 +275,7 @@ class dispatch {
   tcp_store_connections tcp_store_;
   std::size_t queued_bytes_max_;
   core::client_message message_;  // the last one, whose memory the next one uses
+  std::function<void(core::stacks_wanted const&)> wants_stacks_;  // of the owner
   std::vector<core::outgoing> outgoing_;
   std::size_t collected_{};  // how many of them were handled
   fifo<held_output> held_;

@@ -132,6 +132,11 @@ void dispatch::collect(time_point now) {
   auto const enough = lines_.changed_count() + most;
   while (collected_ < outgoing_.size() && lines_.changed_count() < enough) {
     auto const& output = outgoing_[collected_++];
+    if (output.to == connection_id{}) {
+      auto const* const wanted = std::get_if<core::stacks_wanted>(&output.what->value);
+      if (wanted && wants_stacks_) wants_stacks_(*wanted);
+      continue;
+    }
     auto* const on = lines_.find(output.to);
     if (on == nullptr || on->grpc) {
       grpc_.send(now, on, output);

@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+namespace coxswain::core {
+struct stacks_wanted;
+}
+
 namespace coxswain::server {
 
 // How unmodified JAX processes are served, which speak the protocol of XLA's coordination service
@@ -139,6 +143,11 @@ struct options {
 
   // Called with each event, on the server's thread. Must not block.
   std::function<void(core::event const&)> log;
+
+  // With `core.reports_ends`: called when the stacks of processes are wanted that the owner has
+  // started, on the server's thread. For each of them it should put in a core::report_stack_args,
+  // later. Must not block.
+  std::function<void(core::stacks_wanted const&)> wants_stacks;
 
   // The size of the latest inputs of the core kept for `server::recording`; zero: none. They
   // contain neither values nor secrets.

@@ -206,6 +206,15 @@ status server::impl::put_in(core::owner_input what) {
   return iteration_.journal_failure.ok() ? outcome : iteration_.journal_failure;
 }
 
+// Nobody depends on it, so it does not wait for the journal.
+void server::impl::ask_missing() {
+  auto const now = clock_now();
+  if (is_over() || !logic().has_to_ask(now)) return;
+  iteration_.now = now;
+  poller_.request_iteration();
+  static_cast<void>(dispatch_.put_in(now, core::why_args{}));
+}
+
 void server::impl::close() noexcept {
   closed_ = true;
   if (!in_iteration_) tear_down();

@@ -111,9 +111,13 @@ class server {
   // The counters so far. Visits each connection once.
   [[nodiscard]] coxswain::server::statistics statistics() const;
 
+  // The job is looked at: tasks that hold up others are asked whether they answer.
+  void ask_missing();
+
   // Further queries: see the functions of the same names of core::coordinator. They change nothing,
   // so they are not recorded.
   [[nodiscard]] core::why_answer why() const;
+  [[nodiscard]] core::stacks_answer stacks() const;
   [[nodiscard]] core::events_answer events(std::optional<std::uint64_t> after,
                                            core::severity at_least,
                                            std::size_t last_of_each = 0) const;

@@ -58,6 +58,10 @@ coxswain::server::statistics server::statistics() const { return impl_->counted(
 
 core::why_answer server::why() const { return impl_->logic().why(clock_now()); }
 
+void server::ask_missing() { impl_->ask_missing(); }
+
+core::stacks_answer server::stacks() const { return impl_->logic().stacks(clock_now()); }
+
 core::events_answer server::events(std::optional<std::uint64_t> after, core::severity at_least,
                                    std::size_t last_of_each) const {
   return impl_->logic().events(after, at_least, last_of_each);

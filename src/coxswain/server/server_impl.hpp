@@ -35,6 +35,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::itera
   void stop(std::string reason);
   status suspend(std::string reason);
   status put_in(core::owner_input what);
+  void ask_missing();
   void reload_certificates();
   void report(core::severity level, std::string_view text) noexcept;
   void close() noexcept;

@@ -16,6 +16,8 @@ void job_picture::renew(time_point now) {
   snapshot_.reset();
   why_.reset();
   known_.clear();
+  // Whether those that are missing answer is known to the next look.
+  if (auto* const running = job_.running()) running->ask_missing();
 }
 
 job_picture::snapshot_ptr job_picture::look(time_point now) {

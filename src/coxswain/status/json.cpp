@@ -91,15 +91,37 @@ json::object members_of(T const& what) {
   return all;
 }
 
+using stacks_group = core::stacks_answer::group;
+
+// Null: it is not known, or not yet.
+json::value answering(missing_task const& m) {
+  if (m.answers) return true;
+  return m.unanswered ? json::value(false) : json::value();
+}
+
 json::value object_of(missing_task const& m) {
   json::value step;
   if (m.step) step = *m.step;
   return json::object{
-      {"task", m.task.value}, {"state", name(m.state)},
-      {"suspect", m.suspect}, {"last_heard_ms", milliseconds_of(m.last_heard)},
-      {"process", m.label},   {"waits_for", m.waits_for},
+      {"task", m.task.value},
+      {"state", name(m.state)},
+      {"suspect", m.suspect},
+      {"last_heard_ms", milliseconds_of(m.last_heard)},
+      {"process", m.label},
+      {"waits_for", m.waits_for},
       {"step", step},
+      {"answers", answering(m)},
+      {"unanswered_ms", milliseconds_of(m.unanswered)},
+      {"last_call", m.last_call.empty() ? json::value() : json::value(m.last_call)},
+      {"last_call_at", m.last_call_at ? json::value(rfc3339(*m.last_call_at)) : json::value()},
   };
+}
+
+json::value object_of(stacks_group const& g) {
+  return json::object{{"tasks", g.tasks},       {"tasks_cut", g.tasks_cut},
+                      {"count", g.count},       {"missing_for_ms", milliseconds_of(g.missing_for)},
+                      {"is_taken", g.is_taken}, {"stack", g.stack},
+                      {"rest", g.rest}};
 }
 
 json::value object_of(core::why_answer::wait const& w) {
@@ -255,6 +277,17 @@ json::value object_of(core::why_answer const& answer) {
   return all;
 }
 
+json::object object_of(core::stacks_answer const& answer) {
+  json::array groups;
+  for (auto const& group : answer.groups) groups.push_back(object_of(group));
+  return json::object{{"number", answer.number},
+                      {"complete", answer.complete},
+                      {"age_ms", milliseconds_of(answer.age)},
+                      {"wanted", answer.wanted},
+                      {"more", answer.more},
+                      {"groups", std::move(groups)}};
+}
+
 json::object object_of(core::event const& e) {
   json::object made{
       {"kind", name_of(e.kind)}, {"task", nullptr}, {"barrier", nullptr}, {"text", e.text}};
@@ -305,6 +338,9 @@ json::object state_of(core::snapshot const& picture) {
   all["tasks"] = array_of(picture.tasks);
   all["barriers"] = array_of(picture.barriers);
   all["barriers_more"] = picture.more_barriers;
+  json::array missing;
+  for (auto const& m : picture.missing) missing.push_back(object_of(m));
+  all["missing"] = std::move(missing);
   all["rounds"] = array_of(picture.rounds);
   all["stragglers"] = array_of(picture.stragglers);
   all["spares"] = array_of(picture.spares);
@@ -314,7 +350,11 @@ json::object state_of(core::snapshot const& picture) {
 
 std::string status_json(core::snapshot const& picture) { return serialized(state_of(picture)); }
 
-std::string why_json(core::why_answer const& answer) { return serialized(object_of(answer)); }
+std::string why_json(core::why_answer const& answer, core::stacks_answer const* stacks) {
+  auto all = object_of(answer);
+  if (stacks != nullptr) all.as_object()["stacks"] = object_of(*stacks);
+  return serialized(all);
+}
 
 std::string event_json(core::events_answer::entry const& e) { return serialized(object_of(e)); }
 

@@ -46,6 +46,7 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 [[nodiscard]] json::value object_of(core::snapshot::relay const& r);
 [[nodiscard]] json::value object_of(core::snapshot::lease const& l);
 [[nodiscard]] json::value object_of(core::why_answer const& answer);
+[[nodiscard]] json::object object_of(core::stacks_answer const& answer);
 // Kind, task, barrier and text; and all that there is to an entry.
 [[nodiscard]] json::object object_of(core::event const& e);
 [[nodiscard]] json::value object_of(core::events_answer::entry const& e);
@@ -73,7 +74,9 @@ template <class Thing>
 
 // Each is one JSON object on one line.
 [[nodiscard]] std::string status_json(core::snapshot const& picture);
-[[nodiscard]] std::string why_json(core::why_answer const& answer);
+// With the stacks, unless these are null.
+[[nodiscard]] std::string why_json(core::why_answer const& answer,
+                                   core::stacks_answer const* stacks = nullptr);
 [[nodiscard]] std::string event_json(core::events_answer::entry const& e);
 
 }  // namespace coxswain::status_page

@@ -22,7 +22,10 @@ core::why_answer without_times(core::why_answer why) {
     w.age = {};
     w.remaining.reset();
     if (!w.missing) continue;
-    for (auto& m : w.missing->known) m.last_heard.reset();
+    for (auto& m : w.missing->known) {
+      m.last_heard.reset();
+      if (m.unanswered) m.unanswered = duration{};
+    }
   }
   return why;
 }

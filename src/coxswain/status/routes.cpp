@@ -37,6 +37,7 @@ std::span<routes::route const> routes::all() {
       {"/api/v1/moment", false, false, reader, &routes::moment, shown::recording},
       {"/api/v1/preempt", true, false, operator_, &routes::preempt, shown::running},
       {"/api/v1/cancel", true, false, operator_, &routes::cancel, shown::running},
+      {"/api/v1/stacks", true, false, operator_, &routes::stacks, shown::running},
       {"/api/v1/stop", true, false, operator_, &routes::stop, shown::running},
       {"/api/v1/drain", true, false, operator_, &routes::drain, shown::running},
       {"/login", true, true, reader, &routes::login},

@@ -88,6 +88,7 @@ class routes {
   http_answer moment(question const& q);
   http_answer preempt(question const& q);
   http_answer cancel(question const& q);
+  http_answer stacks(question const& q);
   http_answer stop(question const& q);
   http_answer drain(question const& q);
   http_answer login(question const& q);

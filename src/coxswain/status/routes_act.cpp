@@ -93,6 +93,19 @@ http_answer routes::cancel(question const& q) {
   return durably(json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n"));
 }
 
+// With the number of an earlier response it changes nothing.
+http_answer routes::stacks(question const& q) {
+  auto const given = object_in(q.asked.body);
+  if (!given) return refusal(given.error());
+  auto const* const number = given->if_contains("number");
+  bool const looks = number != nullptr && number->is_int64() && number->get_int64() > 0;
+  server::server& job = *job_.running();
+  if (!looks) {
+    if (status why = job.put_in(core::stacks_args{}); !why.ok()) return refusal(why);
+  }
+  return json_of(serialized(object_of(job.stacks())) + "\n");
+}
+
 // The response is sent first: the program may end with the coordinator.
 http_answer routes::stop(question const& q) {
   auto end = end_in(q.asked, core::job_end::stop);

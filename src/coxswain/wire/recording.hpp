@@ -59,6 +59,7 @@ enum class record_kind : std::uint8_t {
   trunk_closed,
   vouched,
   job_ended,
+  owner_request,
 };
 
 struct record {

@@ -12,7 +12,7 @@ namespace coxswain::core {
 // A kind that is not known becomes the last number, which none has.
 template <>
 inline constexpr enumeration<wire::record_kind> enumeration_of<wire::record_kind>{
-    wire::record_kind::job_ended, static_cast<wire::record_kind>(255)};
+    wire::record_kind::owner_request, static_cast<wire::record_kind>(255)};
 
 template <>
 inline constexpr auto record_of<std::pair<std::string, std::string>> =

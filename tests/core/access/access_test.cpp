@@ -28,12 +28,12 @@ using everybody =
     requests<std::monostate, hello_args, resume_args, bye_args, cancel_args, ask_waiting_args>;
 using readers = requests<get_args, try_get_args, get_all_args, list_args, count_keys_args,
                          watch_keys_args, inspect_args, alive_args, watch_tasks_args,
-                         watch_events_args, why_args, epoch_members_args>;
+                         watch_events_args, why_args, epoch_members_args, report_stack_args>;
 using operators =
     requests<put_args, put_all_args, compare_and_set_args, append_args, increment_args, remove_args,
              remove_tree_args, push_args, pop_args, count_barrier_args, cancel_barrier_args,
              preempt_args, lock_args, try_lock_args, unlock_args, resize_args, take_args,
-             update_lease_args, end_job_args>;
+             update_lease_args, end_job_args, stacks_args>;
 using workers = requests<join_args, leave_args, barrier_args, report_error_args, reset_args,
                          report_progress_args, grant_args, frozen_args, exchange_topology_args,
                          next_epoch_args>;

@@ -136,6 +136,8 @@ core::request any_of_operator(generator& r, std::uint32_t num_tasks) {
     case 1: return core::reset_args{incarnation{between(r, 1, num_tasks)}};
     case 2: return core::cancel_barrier_args{any_barrier(r), {}};
     case 3: return core::why_args{};
+    case 4: return core::stacks_args{between(r, 0, 2)};
+    case 5: return core::report_stack_args{between(r, 0, 3), task, "main (a.py:1)", "sleeping"};
     default: return core::inspect_args{};
   }
 }

@@ -25,6 +25,8 @@ class command_run {
   // Waits until it has ended. The rest of its group runs until this object is destroyed.
   asio::awaitable<ending> ended();
 
+  [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
+
   // To all of its group.
   void signal(int number) const noexcept { process_.signal(number); }
 

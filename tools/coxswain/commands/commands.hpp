@@ -15,6 +15,7 @@ void add_task(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
 void add_top(CLI::App& program, action& chosen);
 void add_why(CLI::App& program, action& chosen);
+void add_stack(CLI::App& program, action& chosen);
 void add_barrier(CLI::App& program, action& chosen);
 void add_all_gather(CLI::App& program, action& chosen);
 void add_reduce(CLI::App& program, action& chosen);
@@ -64,7 +65,8 @@ inline std::vector<command_group> const command_groups{
     {"Job",
      {add_run, add_serve, add_task, add_relay, add_detect, add_progress, add_fail, add_reset,
       add_leave, add_epoch}},
-    {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay, add_journal}},
+    {"Observe",
+     {add_jobs, add_status, add_top, add_why, add_stack, add_events, add_replay, add_journal}},
     {"Barriers",
      {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,
       add_sync_point}},

@@ -10,6 +10,7 @@
 #include "process/log.hpp"
 #include "process/machine.hpp"
 #include "process/service_manager.hpp"
+#include "stacks/stack_taker.hpp"
 #include "terminal/error_output.hpp"
 #include "text/json.hpp"
 
@@ -26,11 +27,13 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -103,13 +106,39 @@ class port_file {
   std::string content_;
 };
 
+// A relay calls its clients by their processes: "pid 77".
+std::vector<stack_taker::process> clients_in(core::stacks_wanted const& wanted,
+                                             relay::relay const& of) {
+  constexpr std::string_view begin = "pid ";
+  std::vector<stack_taker::process> all;
+  for (auto const& one : wanted.processes) {
+    stack_taker::process found{one.task, 0, {}, "its process is not known to its relay"};
+    if (one.name.starts_with(begin) && of.has_peer(one.name)) {
+      auto const number = one.name.substr(begin.size());
+      found.root = std::atoi(number.c_str());
+      found.client = ":" + number;
+    }
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
 int run_relay(relay_command const& given) try {
   std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
   log const lines{given.log, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
   asio::io_context io{1};
   service_manager manager{io};
-  relay::relay made{io, options_of(given, lines)};
+  auto options = options_of(given, lines);
+  relay::relay* serving = nullptr;
+  stack_taker stacks{io.get_executor(), {}, [&serving](core::report_stack_args what) {
+                       serving->report(std::move(what));
+                     }};
+  options.upstream.wants_stacks = [&](core::stacks_wanted const& wanted) {
+    stacks.take(wanted.number, clients_in(wanted, *serving));
+  };
+  relay::relay made{io, std::move(options)};
+  serving = &made;
   asio::signal_set signals{io, SIGINT, SIGTERM};
   signals.async_wait([&](boost::system::error_code problem, int /*number*/) {
     if (!problem) made.stop();

@@ -20,6 +20,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -46,6 +47,10 @@ local_job::local_job(asio::io_context& io, local_job_options options)
       supervisor_{options_.server.core.num_tasks + std::size_t{options_.spares}},
       timer_{io},
       coordinator_ended_{io, time_point::max()},
+      stacks_{io.get_executor(), directory_of_program(options_.command),
+              [this](core::report_stack_args what) {
+                static_cast<void>(coordinator_.put_in(std::move(what)));
+              }},
       endings_(options_.server.core.num_tasks + (is_elastic() ? options_.spares : 0)),
       ended_with_job_(endings_.size()),
       wanted_{options_.server.core.num_tasks + std::size_t{options_.spares}} {
@@ -67,6 +72,7 @@ local_job_options local_job::completed(local_job_options options) {
     note(e);
     if (write) write(e);
   };
+  options.server.wants_stacks = [this](core::stacks_wanted const& wanted) { take_stacks(wanted); };
   return options;
 }
 

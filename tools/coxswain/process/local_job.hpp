@@ -11,6 +11,7 @@
 #include "child/job_control.hpp"
 #include "child/supervisor.hpp"
 #include "process/output_relay.hpp"
+#include "stacks/stack_taker.hpp"
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/relay/relay.hpp"
@@ -122,6 +123,8 @@ class local_job {
   void resize();
   void check_all();
   [[nodiscard]] bool have_stopped() const;
+  void take_stacks(core::stacks_wanted const& wanted);
+  [[nodiscard]] stack_taker::process process_of(core::stacks_wanted::process const& wanted) const;
   void report_ended(std::uint32_t task, status why);
   void has_ended(std::uint32_t process, ending how);
   void member_has_ended(std::uint32_t process, ending how);
@@ -158,6 +161,7 @@ class local_job {
   bool coordinator_runs_{true};
   int interrupts_{};
   output_relay output_;
+  stack_taker stacks_;
   std::string errors_aside_;  // the file or directory of those that come after a failure
   struct member {
     std::unique_ptr<child_process> process;

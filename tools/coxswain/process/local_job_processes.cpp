@@ -23,6 +23,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -200,6 +201,30 @@ void local_job::resize() {
     endings_[i].reset();
     if (start_again(i)) ++running_;
   }
+}
+
+void local_job::take_stacks(core::stacks_wanted const& wanted) {
+  std::vector<stack_taker::process> all;
+  for (auto const& one : wanted.processes) all.push_back(process_of(one));
+  stacks_.take(wanted.number, std::move(all));
+}
+
+// With spares, or in an elastic job, any process can have the task: the one whose group its client
+// is in.
+stack_taker::process local_job::process_of(core::stacks_wanted::process const& wanted) const {
+  stack_taker::process found{wanted.task, 0, wanted.name, "its process has ended"};
+  if (options_.spares == 0 && !is_elastic()) {
+    bool const runs = wanted.task.value < members_.size() && members_[wanted.task.value].runs;
+    if (runs) found.root = members_[wanted.task.value].process->pid();
+    return found;
+  }
+  found.why_not = "it is not known which of the processes has the task";
+  auto const client = std::atoi(wanted.name.substr(wanted.name.rfind(':') + 1).c_str());
+  for (auto const& member : members_) {
+    if (client > 0 && member.runs && ::getpgid(client) == member.process->pid())
+      found.root = client;
+  }
+  return found;
 }
 
 void local_job::report_ended(std::uint32_t task, status why) {

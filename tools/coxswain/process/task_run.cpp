@@ -80,7 +80,14 @@ std::string failure_report(failure const& one) {
 }  // namespace
 
 task_run::task_run(asio::io_context& io, task_run_options options)
-    : options_{std::move(options)}, signals_{io}, timer_{io} {
+    : options_{std::move(options)},
+      signals_{io},
+      timer_{io},
+      stacks_{io.get_executor(), directory_of_program(options_.command),
+              [this](core::report_stack_args what) {
+                asio::co_spawn(timer_.get_executor(), report_stack(std::move(what)),
+                               asio::detached);
+              }} {
   add_ending_signals(signals_);
   await_signal();
 }
@@ -96,6 +103,9 @@ asio::awaitable<void> task_run::run() {
   auto as = options_.client;
   as.on_event = std::move(follow);
   as.supervises = options_.joins_itself;
+  if (!as.is_guest()) {
+    as.wants_stacks = [this](core::stacks_wanted const& wanted) { take_stacks(wanted); };
+  }
   job_ = co_await connect(std::move(as));
   if (!options_.joins_itself) {
     if (!co_await has_joined()) co_return;
@@ -302,6 +312,25 @@ asio::awaitable<status> task_run::report(status what) {
   }
   if (is_failure) report_unreported(outcome);
   co_return outcome;
+}
+
+void task_run::take_stacks(core::stacks_wanted const& wanted) {
+  std::vector<stack_taker::process> all;
+  for (auto const& one : wanted.processes) {
+    // The client is this program itself, unless the COMMAND joins by itself.
+    all.push_back({one.task, command_ ? command_->pid() : 0,
+                   options_.joins_itself ? one.name : std::string{}, "its command is not running"});
+  }
+  stacks_.take(wanted.number, std::move(all));
+}
+
+// The coordinator reports what is missing.
+asio::awaitable<void> task_run::report_stack(core::report_stack_args what) {
+  detail::question q{std::move(what), report_max};
+  try {
+    co_await detail::ask(detail::connection_of(job_), std::move(q));
+  } catch (error const&) {
+  }
 }
 
 }  // namespace coxswain::tools

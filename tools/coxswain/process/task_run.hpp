@@ -9,6 +9,7 @@
 
 #include "child/command_run.hpp"
 #include "process/forwarder.hpp"
+#include "stacks/stack_taker.hpp"
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -72,6 +73,8 @@ class task_run {
   asio::awaitable<void> leave();
   asio::awaitable<void> report_end(ending how);
   asio::awaitable<status> report(status what);
+  void take_stacks(core::stacks_wanted const& wanted);
+  asio::awaitable<void> report_stack(core::report_stack_args what);
 
   task_run_options options_;
   asio::signal_set signals_;
@@ -81,6 +84,7 @@ class task_run {
   std::shared_ptr<forwarder> forwarder_;  // null: this program acts for a task itself
   std::string secret_;                    // of the programs that act for the task
   std::optional<command_run> command_;
+  stack_taker stacks_;
   bool has_failed_{};  // the job's failure, as reported to us
   bool is_away_{};     // our connection is lost
   std::optional<int> code_;

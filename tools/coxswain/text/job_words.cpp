@@ -17,6 +17,13 @@ namespace {
 constexpr std::array states{task_state::connected, task_state::joining, task_state::never_connected,
                             task_state::failed,    task_state::left,    task_state::returning};
 
+// "03:11:50", by the coordinator's clock.
+std::string clock_of(wall_time at) {
+  constexpr std::size_t clock_begins = 11;
+  constexpr std::size_t clock_bytes = 8;
+  return rfc3339(at).substr(clock_begins, clock_bytes);
+}
+
 }  // namespace
 
 std::string counted(std::uint64_t count, std::string_view noun) {
@@ -124,6 +131,14 @@ std::string missing_task_text(missing_task const& m) {
   if (m.last_heard) text += fmt::format(", heard {} ago", text_of(*m.last_heard));
   if (m.step) text += fmt::format(", at step {}", *m.step);
   if (!m.waits_for.empty()) text += ", waits for " + m.waits_for;
+  if (m.answers) text += ", answers";
+  if (m.unanswered) {
+    text += fmt::format(", has not answered for {} (frozen, or its machine is gone)",
+                        text_of(*m.unanswered));
+  }
+  if (m.last_call_at) {
+    text += fmt::format(", last call: {} at {}", m.last_call, clock_of(*m.last_call_at));
+  }
   return text;
 }
 

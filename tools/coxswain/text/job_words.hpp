@@ -50,7 +50,8 @@ namespace coxswain::tools {
 // "tasks 0-2 and a caller that is not a task".
 [[nodiscard]] std::string waiting_text(core::why_answer::wait const& w);
 
-// "task 3: connected, b12:3391, heard 20 ms ago, at step 7, waits for barrier 'a'".
+// "task 3: connected, b12:3391, heard 20 ms ago, at step 7, answers, last call: barrier 'a' at
+// 03:11:50".
 [[nodiscard]] std::string missing_task_text(missing_task const& m);
 
 }  // namespace coxswain::tools

@@ -164,6 +164,8 @@ std::string status_text(core::snapshot const& picture) {
   if (picture.more_barriers > 0) {
     text += fmt::format("and {}\n", counted(picture.more_barriers, "more open barrier"));
   }
+  if (!picture.missing.empty()) text += "\nmissing\n";
+  for (auto const& m : picture.missing) text += missing_task_text(m) + "\n";
   text = harmless_lines(text);
   if (!picture.leases.empty()) text += "\n" + leases_text(picture);
   if (picture.leases.size() < picture.leased_items) {

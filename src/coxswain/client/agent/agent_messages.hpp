@@ -88,6 +88,12 @@ struct freeze {
   friend bool operator==(freeze const&, freeze const&) = default;
 };
 
+// The stacks of processes of this client's task are wanted, in calls of report_stack_args.
+struct stacks_wanted {
+  core::stacks_wanted what;
+  friend bool operator==(stacks_wanted const&, stacks_wanted const&) = default;
+};
+
 // For the caller of a call that has succeeded.
 struct notice {
   std::string text;
@@ -114,6 +120,6 @@ using agent_event =
     std::variant<agent_events::opened, agent_events::disconnected, agent_events::reconnected,
                  agent_events::goodbye_received, agent_events::job_failed, agent_events::progressed,
                  agent_events::freeze, agent_events::waiting, agent_events::notice,
-                 agent_events::ended>;
+                 agent_events::stacks_wanted, agent_events::ended>;
 
 }  // namespace coxswain::detail

@@ -145,6 +145,8 @@ void agent::pushed(time_point now, core::answer what) {
     events_.emplace_back(agent_events::freeze{freeze->agreement});
   } else if (auto* ends = std::get_if<core::epoch_ends>(&what.value)) {
     if (ends->epoch == epoch_.number) ending_ = std::move(*ends);
+  } else if (auto* stacks = std::get_if<core::stacks_wanted>(&what.value)) {
+    events_.emplace_back(agent_events::stacks_wanted{std::move(*stacks)});
   } else if (std::holds_alternative<core::probe>(what.value)) {
     send_heartbeat(now);
   } else if (std::holds_alternative<boxed<core::hello_answer>>(what.value) ||

@@ -4,6 +4,7 @@
 #include "coxswain/core/model/operations.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -25,6 +26,36 @@ template <class Args, class... Concerns>
 void hand_over(call const& c, Args& args, Concerns&... all) {
   static_assert((0 + ... + (handles<Concerns&, Args> ? 1 : 0)) == (is_numbered<Args> ? 1 : 0));
   (offer(c, args, all), ...);
+}
+
+// The calls by which a task shows what it did last: not those that its client makes by itself.
+template <class Args>
+constexpr bool tells_progress =
+    is_numbered<Args> && !operation_of<Args>.is(trait::watches) &&
+    !operation_of<Args>.is(trait::takes_task) && !std::is_same_v<Args, grant_args> &&
+    !std::is_same_v<Args, report_stack_args>;
+
+template <class Args>
+void note_last_call(roster& tasks, call const& c, Args const& args) {
+  if constexpr (tells_progress<Args>) {
+    if (!c.task) return;
+    last_call& last = tasks.at(*c.task).last_call;
+    last.at = c.now;
+    last.what = c.what;
+    if constexpr (requires { args.key; }) {
+      last.name = args.key;
+    } else if constexpr (requires { args.name; }) {
+      last.name = args.name;
+    } else if constexpr (requires { args.directory; }) {
+      last.name = args.directory;
+    } else if constexpr (requires { args.queue; }) {
+      last.name = args.queue;
+    } else if constexpr (requires { args.platform; }) {
+      last.name = args.platform;
+    } else {
+      last.name = std::string_view{};
+    }
+  }
 }
 
 template <class Args>
@@ -135,7 +166,10 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
     s.produces = true;
   }
   std::visit(
-      [&](auto& args) { concerns_.with_all([&](auto&... all) { hand_over(c, args, all...); }); },
+      [&](auto& args) {
+        note_last_call(roster_, c, args);
+        concerns_.with_all([&](auto&... all) { hand_over(c, args, all...); });
+      },
       message.what);
 }
 

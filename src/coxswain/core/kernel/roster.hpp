@@ -2,6 +2,7 @@
 // The tasks of the job: state, incarnation, and which session acts for each. Not here: what follows
 // when a task fails (coordinator).
 
+#include "coxswain/base/brief_text.hpp"
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/core/kernel/blocking_calls.hpp"
@@ -10,6 +11,7 @@
 #include "coxswain/core/kernel/origin.hpp"
 #include "coxswain/core/kernel/ticket.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/observe/statistics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,6 +55,13 @@ struct last_holder {
   alarm return_due;                 // armed while the task is returning
 };
 
+// The last request of a task. Its name is cut to what fits here: it is noted with each request.
+struct last_call {
+  time_point at{};  // none: there was none
+  operation what{};
+  brief_text<29> name;
+};
+
 // What the last guest of a task to leave stated about its task.
 enum class detachment : std::uint8_t { none, finished, returning };
 
@@ -75,6 +84,7 @@ struct task {
   // session that holds it, and of its guests.
   std::vector<ticket> waits;
   blocking_calls blocked;
+  core::last_call last_call;  // of this incarnation
 
   std::unique_ptr<core::progress> progress;          // of this incarnation; null: it reports none
   std::unique_ptr<core::holder_probe> holder_probe;  // null: there is no claimant

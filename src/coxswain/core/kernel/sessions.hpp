@@ -85,10 +85,13 @@ struct session {
   std::uint32_t probed{};           // how many of its tasks are being probed
   std::uint32_t resume_count{};     // of its last Resume
   liveness heard;
+  liveness asked;  // whether it answers: when it was asked, at first if it has not answered since
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
   role given{role::worker};
   bool wrote_since_heartbeat{};
+  bool owes_answer{};     // it was asked, and not heard since
+  bool takes_stacks{};    // of its tasks' processes
   bool has_sent_bye{};    // without leaving; its grace runs
   bool is_restored{};     // by a restart of the coordinator, and not resumed yet
   bool lost_its_trunk{};  // the grace is that of a relay

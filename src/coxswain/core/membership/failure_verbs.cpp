@@ -102,6 +102,11 @@ std::optional<task_id> failure_verbs::supervised_by(session_id who) const {
   return at == supervisors_.end() ? std::nullopt : std::optional{at->second};
 }
 
+std::optional<session_id> failure_verbs::supervisor_of(task_id task) const {
+  auto const at = supervisions_.find(task);
+  return at == supervisions_.end() ? std::nullopt : std::optional{at->second.by};
+}
+
 bool failure_verbs::is_supervised(session const& s) const {
   return !s.tasks.empty() && std::all_of(s.tasks.begin(), s.tasks.end(), [this](task_id task) {
     auto const at = supervisions_.find(task);

@@ -29,6 +29,8 @@ class failure_verbs final : public concern {
   void joined(task_id task, incarnation self);
   // The task whose process this session supervises.
   [[nodiscard]] std::optional<task_id> supervised_by(session_id who) const;
+  // The session that supervises the present process of the task, if there is one.
+  [[nodiscard]] std::optional<session_id> supervisor_of(task_id task) const;
   // A session supervises the processes of all tasks of this one, and reports how each ends.
   [[nodiscard]] bool is_supervised(session const& s) const;
   // A recoverable task has failed, and the others continue.

@@ -23,6 +23,10 @@ class guest_verbs final : public waiting_concern {
   [[nodiscard]] grant* grant_of(session const& s);
   // Null if there is none.
   [[nodiscard]] grant* grant_of(host const& by) { return find(grants_, by); }
+  [[nodiscard]] grant const* grant_of(host const& by) const {
+    auto const at = grants_.find(by);
+    return at == grants_.end() ? nullptr : &at->second;
+  }
   // The task the guest acts for with this message.
   [[nodiscard]] result<std::optional<task_id>> acting_guest(session const& s,
                                                             client_message const& message) const;

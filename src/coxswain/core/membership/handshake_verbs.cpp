@@ -117,6 +117,7 @@ void handshake_verbs::hello(time_point now, connection_id from, hello_args const
   s.from = {args.label, c.peer};
   role const given = args.relay && !args.acts_for ? role::relay : *role_of(args);
   s.given = given;
+  s.takes_stacks = args.takes_stacks;
   s.names_job = !args.job.empty() || args.acts_for;
   s.heard = kernel_.alive_since(now);
   if (args.acts_for)

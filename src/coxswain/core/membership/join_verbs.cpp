@@ -184,6 +184,7 @@ void join_verbs::hold(call const& c, join_args const& args) {
   if (t.self != args.self) {
     t.blocked.renew();
     t.progress.reset();
+    t.last_call = {};
   }
   t.self = args.self;
   t.held_by = c.by.guest_of ? c.by.guest_of->of.holder : c.from.session;

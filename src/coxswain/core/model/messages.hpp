@@ -60,6 +60,7 @@ struct hello_args {
   bool relay{};
   std::optional<std::uint32_t> num_tasks{};
   std::optional<task_id> supervises{};  // it reports how the process of this task ends
+  bool takes_stacks{};                  // of the processes of its tasks, when it is asked
 
   friend bool operator==(hello_args const&, hello_args const&) = default;
 };
@@ -391,17 +392,32 @@ struct why_args {
   friend bool operator==(why_args const&, why_args const&) = default;
 };
 
+// Take the stacks of the processes that hold up others; or, with the number of an earlier request,
+// look at the answer to that.
+struct stacks_args {
+  std::uint64_t number{};  // zero: take them
+  friend bool operator==(stacks_args const&, stacks_args const&) = default;
+};
+
+// The stack of the process of a task, as was wanted.
+struct report_stack_args {
+  std::uint64_t number{};
+  task_id task{};
+  std::string stack;  // of the main thread, innermost frame first; equal ones become one group
+  std::string rest;   // what else is known: other threads, the kernel's view
+  friend bool operator==(report_stack_args const&, report_stack_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
-using request =
-    std::variant<std::monostate, hello_args, resume_args, bye_args, cancel_args, ask_waiting_args,
-                 join_args, leave_args, report_error_args, barrier_args, cancel_barrier_args,
-                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 remove_tree_args, increment_args, inspect_args, preempt_args, frozen_args,
-                 reset_args, compare_and_set_args, append_args, get_all_args, put_all_args,
-                 count_keys_args, push_args, pop_args, watch_keys_args, alive_args,
-                 watch_tasks_args, watch_events_args, exchange_topology_args, report_progress_args,
-                 why_args, grant_args, lock_args, try_lock_args, unlock_args, next_epoch_args,
-                 epoch_members_args, resize_args, take_args, update_lease_args, end_job_args>;
+using request = std::variant<
+    std::monostate, hello_args, resume_args, bye_args, cancel_args, ask_waiting_args, join_args,
+    leave_args, report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args,
+    get_args, try_get_args, list_args, remove_args, remove_tree_args, increment_args, inspect_args,
+    preempt_args, frozen_args, reset_args, compare_and_set_args, append_args, get_all_args,
+    put_all_args, count_keys_args, push_args, pop_args, watch_keys_args, alive_args,
+    watch_tasks_args, watch_events_args, exchange_topology_args, report_progress_args, why_args,
+    grant_args, lock_args, try_lock_args, unlock_args, next_epoch_args, epoch_members_args,
+    resize_args, take_args, update_lease_args, end_job_args, stacks_args, report_stack_args>;
 
 struct client_message {
   request_id id{};
@@ -544,6 +560,18 @@ struct sync_point {
   friend bool operator==(sync_point const&, sync_point const&) = default;
 };
 
+// To whoever takes stacks: those of these processes are wanted, each in a report_stack_args.
+struct stacks_wanted {
+  struct process {
+    task_id task{};
+    std::string name;  // that of its client, usually "host:pid"; "pid 77" for a relay
+    friend bool operator==(process const&, process const&) = default;
+  };
+  std::uint64_t number{};
+  std::vector<process> processes;
+  friend bool operator==(stacks_wanted const&, stacks_wanted const&) = default;
+};
+
 // One answer may go to many requests, and is then encoded once. std::monostate: the outcome says
 // everything; with an OK outcome in a push, it answers a heartbeat.
 struct answer {
@@ -553,7 +581,7 @@ struct answer {
                boxed<snapshot>, goodbye, job_error, barrier_progress, probe, freeze_request,
                sync_point, stored_answer, count_answer, key_changes_answer, alive_answer,
                tasks_answer, events_answer, global_topology, why_answer, waiting, epoch_answer,
-               epoch_members_answer, epoch_ends>
+               epoch_members_answer, epoch_ends, stacks_wanted, stacks_answer>
       value;
   mutable holders held{};  // see counted_answer
 

@@ -32,6 +32,7 @@ constexpr auto rows = all(std::type_identity<request>{});
 }  // namespace
 
 operation_row const& row_of(request const& what) noexcept { return rows[what.index()]; }
+operation_row const& row_at(std::size_t index) noexcept { return rows[index]; }
 
 std::string_view name(operation what) noexcept {
   return what == unknown_operation ? "unknown" : rows[what.value].name;

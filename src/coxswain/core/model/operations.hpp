@@ -6,6 +6,7 @@
 #include "coxswain/core/model/operation.hpp"
 #include "coxswain/core/model/records.hpp"
 
+#include <cstddef>
 #include <variant>
 
 namespace coxswain::core {
@@ -216,6 +217,17 @@ inline constexpr auto operation_of<why_args> =
                      "Returns every waiting call, and the tasks that are deadlocked."});
 
 template <>
+inline constexpr auto operation_of<stacks_args> =
+    row<stacks_answer>({"stacks", "take the stacks of processes", role::operator_, 0,
+                        "Takes the stacks of the processes that others have waited for at least 10 "
+                        "s, or returns them."});
+
+template <>
+inline constexpr auto operation_of<report_stack_args> =
+    row({"report of a stack", "report stacks", role::reader, 0,
+         "Reports the stack of a process that this client was asked for."});
+
+template <>
 inline constexpr auto operation_of<grant_args> = row({"a grant", "let programs act for a task",
                                                       role::worker, trait::of_task,
                                                       "Lets other programs act for this task."});
@@ -273,5 +285,7 @@ inline constexpr bool is_numbered = !operation_of<Args>.is(trait::of_session);
 
 // With its name.
 [[nodiscard]] operation_row const& row_of(request const& what) noexcept;
+// The same of the request with this index.
+[[nodiscard]] operation_row const& row_at(std::size_t index) noexcept;
 
 }  // namespace coxswain::core

@@ -69,9 +69,13 @@ struct storing_refused {
   std::string why;
 };
 
+// why_args: the owner looks at the job, so that tasks that hold up others are asked whether they
+// answer. stacks_args: their stacks are wanted. report_stack_args: the owner has been asked for the
+// stack of a process that it has started (config::reports_ends), in a message to no connection.
 // preempt_args: a task will be preempted, as when a client reports it. INVALID_ARGUMENT: there is
 // no such task. FAILED_PRECONDITION: it has gone, or the job has failed.
 using owner_input = std::variant<process_ended, preempt_args, round_cancelled, credentials_replaced,
-                                 stopped, suspended, restarted, storing_refused, job_ended>;
+                                 stopped, suspended, restarted, storing_refused, job_ended,
+                                 why_args, stacks_args, report_stack_args>;
 
 }  // namespace coxswain::core

@@ -346,6 +346,8 @@ struct reasons {
   aborted other_incarnation_failed{"another incarnation of {who} has failed; join without a reset"};
   cancelled process_has_ended{"the process of {who} has ended"};
   unavailable supervised_process_has_ended{"the process has ended"};
+  not_found stack_is_not_wanted{
+      "this client was not asked for the stack of {task}, or too long ago"};
   not_found process_has_not_joined{"the process of {task} has never joined"};
 
   // Epochs and preemptions

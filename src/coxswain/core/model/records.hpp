@@ -53,7 +53,12 @@ inline constexpr auto record_of<missing_task> =
            field<4>("last_heard_ms_ago", &missing_task::last_heard, as::milliseconds),
            field<5>("label", &missing_task::label, as::text),
            field<6>("waits_for", &missing_task::waits_for, as::text),
-           field<7>("step", &missing_task::step));
+           field<7>("step", &missing_task::step),
+           field<8>("answers", &missing_task::answers),
+           field<9>("unanswered_ms", &missing_task::unanswered, as::milliseconds),
+           field<10>("last_call", &missing_task::last_call, as::text),
+           field<11>("last_call_unix_ms", &missing_task::last_call_at, as::unix_ms),
+           field<12>("last_call_utc_offset_s", &missing_task::last_call_at, as::utc_offset_s));
 
 template <>
 inline constexpr auto record_of<barrier_failure> =
@@ -133,7 +138,8 @@ inline constexpr auto record_of<hello_args> =
            field<7>("acts_for", &hello_args::acts_for),
            field<8>("relay", &hello_args::relay),
            field<9>("num_tasks", &hello_args::num_tasks),
-           field<10>("supervises", &hello_args::supervises));
+           field<10>("supervises", &hello_args::supervises),
+           field<11>("takes_stacks", &hello_args::takes_stacks));
 
 template <>
 inline constexpr auto record_of<resume_args> =
@@ -390,6 +396,17 @@ inline constexpr auto record_of<grant_args> =
     message<42>("grant", field<1>("secret", &grant_args::secret, as::secret));
 
 template <>
+inline constexpr auto record_of<stacks_args> =
+    message<54>("stacks", field<1>("number", &stacks_args::number));
+
+template <>
+inline constexpr auto record_of<report_stack_args> =
+    message<55>("report_stack", field<1>("number", &report_stack_args::number),
+           field<2>("task", &report_stack_args::task),
+           field<3>("stack", &report_stack_args::stack, as::text),
+           field<4>("rest", &report_stack_args::rest, as::text));
+
+template <>
 inline constexpr auto record_of<why_args> =
     message<41>("why");
 
@@ -615,7 +632,8 @@ inline constexpr auto record_of<snapshot> = message<12>("job_status",
            field<35>("more_relays", &snapshot::more_relays),
            field<36>("leased_items", &snapshot::leased_items),
            field<37>("leases", &snapshot::leases),
-           field<38>("job_state", &snapshot::state));
+           field<38>("job_state", &snapshot::state),
+           field<39>("missing", &snapshot::missing));
 
 template <>
 inline constexpr auto record_of<goodbye> = message<13>("goodbye",
@@ -722,6 +740,35 @@ inline constexpr auto record_of<why_answer> = message<26>("why",
            field<2>("more", &why_answer::more),
            field<3>("stuck", &why_answer::stuck, as::text),
            field<4>("job_state", &why_answer::state));
+
+template <>
+inline constexpr auto record_of<stacks_wanted::process> =
+    part(field<1>("task", &stacks_wanted::process::task),
+           field<2>("name", &stacks_wanted::process::name, as::text));
+
+template <>
+inline constexpr auto record_of<stacks_wanted> = message<40>("stacks_wanted",
+           field<1>("number", &stacks_wanted::number),
+           field<2>("processes", &stacks_wanted::processes));
+
+template <>
+inline constexpr auto record_of<stacks_answer::group> =
+    part(field<1>("tasks", &stacks_answer::group::tasks, as::text),
+           field<2>("tasks_cut", &stacks_answer::group::tasks_cut),
+           field<3>("count", &stacks_answer::group::count),
+           field<4>("missing_for_ms", &stacks_answer::group::missing_for, as::milliseconds),
+           field<5>("is_taken", &stacks_answer::group::is_taken),
+           field<6>("stack", &stacks_answer::group::stack, as::text),
+           field<7>("rest", &stacks_answer::group::rest, as::text));
+
+template <>
+inline constexpr auto record_of<stacks_answer> = message<41>("stacks",
+           field<1>("number", &stacks_answer::number),
+           field<2>("complete", &stacks_answer::complete),
+           field<3>("age_ms", &stacks_answer::age, as::milliseconds),
+           field<4>("wanted", &stacks_answer::wanted),
+           field<5>("more", &stacks_answer::more),
+           field<6>("groups", &stacks_answer::groups));
 
 template <>
 inline constexpr auto record_of<waiting> = message<27>("waiting",

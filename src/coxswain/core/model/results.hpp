@@ -202,6 +202,7 @@ struct snapshot {
   std::optional<elastic_state> elastic{};
   std::vector<lease> leases{};  // the first ones, in the order in which the items were pushed
   job_state state{};
+  std::vector<missing_task> missing{};  // the first ones that others have waited for at least 1 s
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 
@@ -316,6 +317,28 @@ struct why_answer {
   std::string stuck;     // the deadlocked tasks, and why; empty: none
   job_state state{};
   friend bool operator==(why_answer const&, why_answer const&) = default;
+};
+
+// The stacks of processes that hold up others (proto: StacksReply).
+struct stacks_answer {
+  // Tasks whose processes have the same stack; or about which there is the same to say instead.
+  struct group {
+    std::string tasks;  // as ranges
+    std::uint32_t tasks_cut{};
+    std::uint32_t count{};
+    duration missing_for{};  // the longest time that others had waited for one of them
+    bool is_taken{};         // else `stack` says why there is none
+    std::string stack;       // of the main thread, innermost frame first
+    std::string rest;        // what else the first of these processes does
+    friend bool operator==(group const&, group const&) = default;
+  };
+  std::uint64_t number{};  // zero: none were taken
+  bool complete{};         // no further stack will come
+  duration age{};          // since they were asked for
+  std::uint32_t wanted{};  // tasks whose stacks were asked for
+  std::uint32_t more{};    // further ones that would have to be asked
+  std::vector<group> groups;
+  friend bool operator==(stacks_answer const&, stacks_answer const&) = default;
 };
 
 }  // namespace coxswain::core

@@ -39,6 +39,7 @@ snapshot::barrier picture_verbs::picture(time_point now, snapshot::kind kind, st
 
 void picture_verbs::handle(call const& c, inspect_args& args) {
   auto const first = args.first_task.value;
+  if (first == 0) concerns_.missing.ask(c.now);
   auto const page = [&] {
     snapshot made = first == 0 ? picture_of_job(c.now, kernel_.tally.steps) : snapshot{};
     show_tasks(c.now, made, first, options_.page_entries_max);
@@ -119,6 +120,7 @@ snapshot picture_verbs::picture_of_job(time_point now, std::uint64_t& steps) con
   concerns_.epochs.show(now, s);
   concerns_.enrolment.show(now, s);
   concerns_.connections.show(s);
+  s.missing = concerns_.missing.view(now, steps);
   return s;
 }
 

@@ -218,6 +218,7 @@ std::string why_verbs::stuck_text(wait_graph const& g, stuck_group const& group)
 }
 
 void why_verbs::handle(call const& c, why_args&) {
+  concerns_.missing.ask(c.now);
   auto const picture = [&] { return calls_.share(why(c.now, kernel_.tally.steps)); };
   calls_.answer_now(c, kept_.at(c.now, kernel_.tally.steps, picture), false);
 }
@@ -266,6 +267,10 @@ why_answer why_verbs::why(time_point now, std::uint64_t& steps) const {
   add_listed(now, g, a, steps);
   steps += a.waits.size();
   if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
+  for (auto& w : a.waits) {
+    if (!w.missing) continue;
+    for (missing_task& m : w.missing->known) concerns_.missing.add_view(now, m);
+  }
   a.state = headline{concerns_, now, steps, &g}.state();
   return a;
 }

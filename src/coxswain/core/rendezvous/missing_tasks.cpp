@@ -2,6 +2,8 @@
 
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/model/operations.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,6 +16,16 @@ constexpr std::size_t range_bytes_max = 4096;
 constexpr std::size_t known_max = 16;
 constexpr std::size_t brief_range_bytes_max = 256;
 constexpr std::size_t brief_known_max = 4;
+
+// A task is missing for those who look at the job when others have waited for so long.
+constexpr duration shown_after = 1s;
+// It is asked again so long after it has answered, and should answer within this time.
+constexpr duration asked_every = 1s;
+constexpr duration answer_time = 1s;
+// An answer counts for so long.
+constexpr duration answer_counts = 2s;
+constexpr std::size_t asked_max = 64;
+constexpr std::size_t guests_asked_max = 8;
 
 // Tasks that can be checked quickly: whether they are missing.
 constexpr std::size_t missing_tasks_per_step = 16;
@@ -112,6 +124,124 @@ missing_task missing_tasks::describe_one(time_point now, task_id id) const {
   m.waits_for = waits_for(id);
   if (t.progress) m.step = t.progress->step;
   return m;
+}
+
+std::vector<missing_tasks::late_task> missing_tasks::late(time_point now, duration at_least,
+                                                          std::uint64_t& steps) const {
+  kernel const& k = concerns_.kernel;
+  picture_budget budget{k.options.participants_per_picture_max};
+  std::vector<late_task> all;
+  auto const look = [&](meeting const& m) {
+    if (!m.is_open() || now - m.opened() < at_least || !budget.take(m.expected().size())) return;
+    for (task_id const id : from(m)) {
+      task const& t = k.roster.at(id);
+      bool const waits = t.blocked.only_wait() || !t.is_connected();
+      if (!waits) all.push_back({id, now - m.opened()});
+    }
+  };
+  for (auto const& [_, b] : concerns_.barriers.all().open_rounds()) {
+    if (now - b->round.opened() < at_least || budget.is_exceeded()) break;
+    look(b->round);
+  }
+  for (auto const& [_, x] : concerns_.topologies.all().all()) {
+    if (!x.outcome) look(x.waiting);
+  }
+  look(concerns_.leaves.together());
+  steps += budget.taken() / missing_tasks_per_step;
+  auto const before = [](late_task const& a, late_task const& b) {
+    return a.task != b.task ? a.task < b.task : a.waited > b.waited;
+  };
+  std::sort(all.begin(), all.end(), before);
+  auto const is_same = [](late_task const& a, late_task const& b) { return a.task == b.task; };
+  all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
+  return all;
+}
+
+// That which holds it, and those of the programs that act for it.
+std::vector<session_id> missing_tasks::sessions_of(task const& t) const {
+  std::vector<session_id> all{t.held_by};
+  session const* const holder = concerns_.kernel.sessions.find(t.held_by);
+  if (!holder || holder->tasks.size() != 1) return all;
+  grant const* const g = concerns_.guests.grant_of(host{t.held_by, holder->tasks.front()});
+  for (std::size_t i = 0; g && i < std::min(g->guests.size(), guests_asked_max); ++i) {
+    all.push_back(g->guests[i]);
+  }
+  return all;
+}
+
+std::vector<session_id> missing_tasks::sessions_to_ask(time_point now, std::uint64_t& steps) const {
+  kernel const& k = concerns_.kernel;
+  std::vector<session_id> found;
+  auto all = late(now, shown_after, steps);
+  all.resize(std::min(all.size(), asked_max));
+  for (auto const& each : all) {
+    for (session_id const id : sessions_of(k.roster.at(each.task))) {
+      session const* const s = k.sessions.find(id);
+      bool const may_be_asked = s && s->attached != connection_id{} && !s->owes_answer &&
+                                now - s->asked.since >= asked_every;
+      if (may_be_asked && std::find(found.begin(), found.end(), id) == found.end()) {
+        found.push_back(id);
+      }
+    }
+  }
+  steps += found.size();
+  return found;
+}
+
+bool missing_tasks::has_to_ask(time_point now) const {
+  std::uint64_t steps{};
+  return !sessions_to_ask(now, steps).empty();
+}
+
+void missing_tasks::ask(time_point now) {
+  kernel& k = concerns_.kernel;
+  for (session_id const id : sessions_to_ask(now, k.tally.steps)) {
+    session& s = *k.sessions.find(id);
+    s.asked = k.alive_since(now);
+    s.owes_answer = true;
+    k.sessions.push(s, concerns_.calls.share(probe{}));
+  }
+}
+
+// What a relay says of its client is not new enough to be an answer.
+void missing_tasks::add_view(time_point now, missing_task& to) const {
+  kernel const& k = concerns_.kernel;
+  task const& t = k.roster.at(to.task);
+  last_call const& last = t.last_call;
+  if (last.at != time_point{}) {
+    to.last_call = row_at(last.what.value).words;
+    if (!last.name.view().empty()) {
+      to.last_call.append(" '").append(last.name.view()).append(last.name.is_cut() ? "...'" : "'");
+    }
+    to.last_call_at = k.options.started.plus(last.at - k.started);
+  }
+  if (!t.is_connected() || to.suspect) return;
+  to.answers = true;
+  for (session_id const id : sessions_of(t)) {
+    session const* const s = k.sessions.find(id);
+    if (!s) continue;
+    if (s->owes_answer) {
+      duration const stalls = k.alive_since(now).stalled_before - s->asked.stalled_before;
+      duration const silence = now - s->asked.since - stalls;
+      if (silence >= answer_time) to.unanswered = std::max(to.unanswered, std::optional{silence});
+      to.answers = false;
+    } else if (now - s->asked.since > answer_counts) {
+      connection const* const c = k.sessions.find(s->attached);
+      to.answers = to.answers && c && !is_relayed(*c) && now - s->heard.since <= answer_counts;
+    }
+  }
+}
+
+std::vector<missing_task> missing_tasks::view(time_point now, std::uint64_t& steps) const {
+  std::vector<missing_task> seen;
+  auto all = late(now, shown_after, steps);
+  all.resize(std::min(all.size(), known_max));
+  for (auto const& each : all) {
+    seen.push_back(describe_one(now, each.task));
+    add_view(now, seen.back());
+  }
+  steps += seen.size();
+  return seen;
 }
 
 // In the first of the concerns in which a call of it waits.

@@ -5,6 +5,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/kernel/roster.hpp"
 #include "coxswain/core/rendezvous/meeting.hpp"
 #include "coxswain/core/rendezvous/waiting_texts.hpp"
 
@@ -55,6 +56,26 @@ class missing_tasks {
     return texts_.at(now, std::move(place), make);
   }
 
+  // A task that holds up others without waiting itself, and the longest time that others have
+  // waited for it.
+  struct late_task {
+    task_id task;
+    duration waited{};
+  };
+  // Those for which others have waited for so long at least, in their order.
+  [[nodiscard]] std::vector<late_task> late(time_point now, duration at_least,
+                                            std::uint64_t& steps) const;
+
+  // The job is looked at: some of these are asked whether they answer, unless they have answered
+  // just now. Whether there is one to ask.
+  void ask(time_point now);
+  [[nodiscard]] bool has_to_ask(time_point now) const;
+
+  // Adds whether its processes answer, and its last call.
+  void add_view(time_point now, missing_task& to) const;
+  // Such tasks as `late` has, for those who look at the job.
+  [[nodiscard]] std::vector<missing_task> view(time_point now, std::uint64_t& steps) const;
+
   // A client asks what one of its requests waits for.
   void handle(time_point now, session& to, ticket asked);
 
@@ -69,6 +90,8 @@ class missing_tasks {
   };
 
   void count_looks();
+  [[nodiscard]] std::vector<session_id> sessions_to_ask(time_point now, std::uint64_t& steps) const;
+  [[nodiscard]] std::vector<session_id> sessions_of(task const& t) const;
   [[nodiscard]] missing_task describe_one(time_point now, task_id id) const;
   [[nodiscard]] std::string waits_for(task_id id) const;
 

@@ -60,7 +60,8 @@ void fields(auto& a, maybe_const<session> auto& x) {
   a.members(x.secret, x.attached, x.carrier, x.from, x.given, x.tasks, x.replaced, x.guest_of,
             x.probed, x.heard, x.grace, x.expiry, x.wrote_since_heartbeat, x.has_sent_bye,
             x.produces, x.names_job, x.highest, x.expected, x.open, x.kept, x.memory.kind,
-            x.replies_sent, x.answered_through, x.is_restored, x.lost_its_trunk, x.resume_count);
+            x.replies_sent, x.answered_through, x.is_restored, x.lost_its_trunk, x.resume_count,
+            x.asked, x.owes_answer, x.takes_stacks);
 }
 void fields(auto& a, maybe_const<claimant> auto& x) { a.members(x.who, x.asked); }
 void fields(auto& a, maybe_const<progress> auto& x) {
@@ -72,9 +73,17 @@ void fields(auto& a, maybe_const<holder_probe> auto& x) {
 void fields(auto& a, maybe_const<last_holder> auto& x) {
   a.members(x.session, x.from, x.heard, x.failure, x.ended_with_job, x.return_due);
 }
+void fields(auto& a, maybe_const<last_call> auto& x) {
+  std::string name{x.name.view()};
+  bool is_cut = x.name.is_cut();
+  a.members(x.at, x.what, name, is_cut);
+  a.check(x.what.value < unknown_operation.value, "a task's last request is unknown");
+  if constexpr (is_loading<decltype(a)>) x.name.restore(name, is_cut);
+}
 void fields(auto& a, maybe_const<task> auto& x) {
   a.members(x.state, x.recoverable, x.came_late, x.detached, x.place, x.progress_due, x.self,
-            x.held_by, x.last, x.waits, x.blocked, x.progress, x.holder_probe, x.is_jax);
+            x.held_by, x.last, x.waits, x.blocked, x.progress, x.holder_probe, x.is_jax,
+            x.last_call);
 }
 
 }  // namespace coxswain::core

@@ -22,6 +22,12 @@ void task_watch_verbs::load(state_reader& from) { fields(from, *this); }
 void picture_verbs::save(state_writer& to) const { fields(to, *this); }
 void picture_verbs::load(state_reader& from) { fields(from, *this); }
 
+void stack_verbs::save(state_writer& to) const { fields(to, *this); }
+void stack_verbs::load(state_reader& from) {
+  fields(from, *this);
+  memory_.add(bytes_);
+}
+
 void why_verbs::save(state_writer& to) const { fields(to, *this); }
 void why_verbs::load(state_reader& from) { fields(from, *this); }
 

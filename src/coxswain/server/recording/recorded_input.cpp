@@ -59,6 +59,17 @@ core::owner_input job_end(wire::record const& input) {
       std::string{input.content.substr(0, end)}};
 }
 
+core::owner_input request(wire::record const& input) {
+  auto message = wire::decode_client(input.content);
+  if (!message) throw error{message.error()};
+  if (std::holds_alternative<core::why_args>(message->what)) return core::why_args{};
+  if (auto* const stacks = std::get_if<core::stacks_args>(&message->what)) return *stacks;
+  if (auto* const stack = std::get_if<core::report_stack_args>(&message->what)) {
+    return std::move(*stack);
+  }
+  throw malformed("The recording has a request that its owner cannot make.");
+}
+
 core::owner_input credentials(std::string const& text) {
   auto all = recorded_credentials(text);
   if (all) return core::credentials_replaced{*std::move(all)};
@@ -116,6 +127,7 @@ void put_in(core::coordinator& into, time_point now, wire::record const& input) 
     case kind::storing_refused: return put(core::storing_refused{std::move(content)});
     case kind::restarted: return put(restart(input));
     case kind::job_ended: return put(job_end(input));
+    case kind::owner_request: return put(request(input));
   }
 }
 

@@ -96,6 +96,27 @@ wire::record record_of(core::restarted const& what, std::string& content) {
   return input;
 }
 
+template <class Request>
+wire::record record_of_request(Request const& what, std::string& content) {
+  wire::append_frame(content, {{}, {}, {}, what, {}});
+  content.erase(0, wire::length_bytes);
+  wire::record input;
+  input.kind = wire::record_kind::owner_request;
+  return input;
+}
+
+wire::record record_of(core::why_args const& what, std::string& content) {
+  return record_of_request(what, content);
+}
+
+wire::record record_of(core::stacks_args const& what, std::string& content) {
+  return record_of_request(what, content);
+}
+
+wire::record record_of(core::report_stack_args const& what, std::string& content) {
+  return record_of_request(what, content);
+}
+
 wire::record record_of(core::stopped const& what, std::string& content) {
   content = what.reason;
   wire::record input;

@@ -56,6 +56,7 @@ codes allowed(core::pop_args const&) { return {deadline_exceeded, cancelled, abo
 codes allowed(core::take_args const&) { return {deadline_exceeded, cancelled, aborted}; }
 codes allowed(core::update_lease_args const&) { return {failed_precondition}; }
 codes allowed(core::lock_args const&) { return {deadline_exceeded, cancelled, aborted}; }
+codes allowed(core::report_stack_args const&) { return {not_found}; }
 codes allowed(core::try_lock_args const&) { return {already_exists}; }
 codes allowed(core::unlock_args const&) { return {failed_precondition, permission_denied}; }
 codes allowed(core::next_epoch_args const&) {
@@ -82,7 +83,7 @@ template <class Args>
 requires is_one_of<Args, std::monostate, core::hello_args, core::resume_args, core::bye_args,
                    core::cancel_args, core::ask_waiting_args, core::list_args, core::remove_args,
                    core::remove_tree_args, core::inspect_args, core::append_args,
-                   core::count_keys_args, core::push_args, core::why_args>
+                   core::count_keys_args, core::push_args, core::why_args, core::stacks_args>
     codes allowed(Args const&) {
   return {};
 }
