@@ -218,7 +218,7 @@ class EndToEnd(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"{what} does not come: {status}")
 
     def task(self, task, tasks, *actions, env=None):
-        """A task that performs the actions: see task.cpp."""
+        """A task that performs the actions: see clients/task.cpp."""
         environment = self.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(tasks)}
         return self.start("coxswain-e2e-task", *actions, env=environment | (env or {}))
 
