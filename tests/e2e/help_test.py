@@ -83,7 +83,7 @@ class Completion(EndToEnd):
         return done.stdout.split()
 
     def test_subcommands_are_completed(self):
-        self.assertEqual(self.bash("sta"), ["status"])
+        self.assertEqual(self.bash("stat"), ["status"])
         self.assertEqual(self.bash("al"), ["all-gather", "all-equal", "alive"])
         self.assertIn("serve", self.bash(""))
 

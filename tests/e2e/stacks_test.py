@@ -142,7 +142,7 @@ class Stacks(EndToEnd):
         refused = self.coxswain("why", "--stacks", env={"COXSWAIN_TOKEN": "r"})
         self.assert_ended(refused, REFUSED, "PERMISSION_DENIED")
 
-        page = json.loads(self.coxswain("jobs", "--json").out)[0]["page"]
+        page = json.loads(self.coxswain("jobs", "--json").out)[0]["page"].rstrip("/")
         fields = {"Content-Type": "application/json"}
         code, _ = fetch(f"{page}/api/v1/stacks", b"{}", **fields, Authorization="Bearer r")
         self.assertEqual(code, 403)

@@ -134,6 +134,9 @@ std::string words(core::why_answer const& a) {
     for (auto const& m : w.missing->known) {
       if (m.step) text += ", at step " + std::to_string(*m.step);
       if (!m.waits_for.empty()) text += ", which waits for " + m.waits_for;
+      if (m.answers) text += ", answers";
+      if (m.unanswered) text += ", silent for " + in_words(*m.unanswered);
+      if (!m.last_call.empty()) text += ", last call " + m.last_call;
     }
   }
   return text;

@@ -185,6 +185,34 @@ BOOST_AUTO_TEST_CASE(a_round_cancelled_by_the_operator_is_cancelled_in_the_repla
   BOOST_TEST(j.d.look(j.now).rounds.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(what_the_owner_asks_about_missing_tasks_is_replayed) {
+  options two;
+  two.core.num_tasks = 2;
+  two.core.reports_ends = true;
+  std::vector<core::stacks_wanted> wanted;
+  two.wants_stacks = [&](core::stacks_wanted const& what) { wanted.push_back(what); };
+  job j{two};
+  auto const task = j.greeted();
+  auto const other = j.greeted();
+  j.d.received(j.now, task, join_frame(1, 0));
+  j.d.received(j.now, other, join_frame(1, 1));
+  j.d.received(j.now, task, barrier_frame(2, 0, "b"));
+  j.settle();
+  j.now += 10s;
+  BOOST_TEST((j.d.put_in(j.now, core::why_args{}).ok()));
+  BOOST_TEST((j.d.put_in(j.now, core::stacks_args{}).ok()));
+  j.settle();
+  BOOST_TEST_REQUIRE(wanted.size() == 1u);
+  BOOST_TEST((wanted.front().processes.front().task == task_id{1}));
+  core::report_stack_args const stack{1, task_id{1}, "load (a.py:3)", "sleeping"};
+  BOOST_TEST((j.d.put_in(j.now, stack).ok()));
+  BOOST_TEST(!j.d.put_in(j.now, stack).ok());
+  j.settle();
+
+  BOOST_TEST(j.d.logic().stacks(j.now).groups.size() == 1u);
+  check_replay(j, j.d.recording());
+}
+
 BOOST_AUTO_TEST_CASE(a_replay_can_stop_at_any_time) {
   job j;
   auto const task = j.greeted();

@@ -277,6 +277,7 @@ BOOST_FIXTURE_TEST_CASE(each_route_needs_its_role, guarded) {
                                {"/api/v1/preempt", R"({"task":0,"in":"1h"})", operator_},
                                {"/api/v1/cancel", R"({"barrier":"b"})", operator_},
                                {"/api/v1/drain", "{}", operator_},
+                               {"/api/v1/stacks", "{}", operator_},
                                {"/api/v1/stop", "{}", operator_}};
   for (auto const& [as, token] : o.core.credentials) {
     for (auto const& one : all) {
@@ -337,6 +338,14 @@ BOOST_FIXTURE_TEST_CASE(a_round_cancelled_over_http_is_replayed, page_harness) {
   BOOST_TEST(has(get("/api/v1/events").body, "cancelled by 127.0.0.1 over HTTP"));
 }
 
+BOOST_FIXTURE_TEST_CASE(stacks_are_asked_for_and_looked_at, page_harness) {
+  auto const asked = post("/api/v1/stacks", "{}");
+  BOOST_TEST(asked.code == 200);
+  BOOST_TEST(has(asked.body, R"({"number":1,"complete":true,)"));
+  BOOST_TEST(has(asked.body, R"("wanted":0,"more":0,"groups":[]})"));
+  BOOST_TEST(has(post("/api/v1/stacks", R"({"number":1})").body, R"({"number":1,)"));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_client_learns_its_role, page_harness) {
   BOOST_TEST(get("/api/v1/role").body == "{\"role\":\"worker\"}\n");
   guarded h;
@@ -357,6 +366,9 @@ BOOST_FIXTURE_TEST_CASE(posted_bodies_are_validated, page_harness) {
        {"{}", R"({"barrier":7})", R"({"barrier":""})", R"({"barrier":"b","round":0})",
         R"({"barrier":"b","round":"1"})"}) {
     BOOST_TEST(post("/api/v1/cancel", body).code == 400, body);
+  }
+  for (auto const* const body : {"", "[]", R"({"number":0})", R"({"number":"1"})"}) {
+    BOOST_TEST(post("/api/v1/stacks", body).code == 400, body);
   }
   BOOST_TEST(ask("POST", "/api/v1/stop", "Content-Type: text/plain\r\n", "{}").code == 415);
   BOOST_TEST(ask("POST", "/api/v1/stop", "", "{}").code == 415);

@@ -93,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_moment_is_what_the_feed_begins_with, recorded_page) {
 BOOST_FIXTURE_TEST_CASE(nothing_can_be_done_to_a_recording, recorded_page) {
   BOOST_TEST(has(get("/api/v1/role").body, "reader"));
   for (auto const* const path :
-       {"/api/v1/stop", "/api/v1/drain", "/api/v1/cancel", "/api/v1/preempt"}) {
+       {"/api/v1/stop", "/api/v1/drain", "/api/v1/cancel", "/api/v1/preempt", "/api/v1/stacks"}) {
     BOOST_TEST(post(path, "{}").code == 404);
   }
   BOOST_TEST(get("/metrics").code == 404);

@@ -72,7 +72,7 @@ class relay final : private net::iteration_owner,
 
   // Clients with a route.
   [[nodiscard]] std::size_t routes() const noexcept { return board_.size(); }
-  // The name of a client that is connected, such as "pid 77".
+  // The name of a client that is connected, such as "unix: process 77 of user 0".
   [[nodiscard]] bool has_peer(std::string_view name) const;
   // The stack of the process of such a client, as was wanted (upstream.wants_stacks).
   void report(core::report_stack_args what) { trunk_->report(std::move(what)); }

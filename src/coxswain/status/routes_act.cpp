@@ -98,9 +98,12 @@ http_answer routes::stacks(question const& q) {
   auto const given = object_in(q.asked.body);
   if (!given) return refusal(given.error());
   auto const* const number = given->if_contains("number");
-  bool const looks = number != nullptr && number->is_int64() && number->get_int64() > 0;
+  if (number != nullptr && (!number->is_int64() || number->get_int64() < 1)) {
+    return refusal(
+        {errc::invalid_argument, R"("number" must be that of an earlier response: {"number": 7})"});
+  }
   server::server& job = *job_.running();
-  if (!looks) {
+  if (number == nullptr) {
     if (status why = job.put_in(core::stacks_args{}); !why.ok()) return refusal(why);
   }
   return json_of(serialized(object_of(job.stacks())) + "\n");

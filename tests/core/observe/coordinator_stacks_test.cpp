@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(the_relay_of_a_task_is_asked) {
   cluster c{cluster::without_clients(2)};
   c.hello({.label = "a:1"});
   int const relay = c.hello({.label = "relay", .relay = true, .takes_stacks = true}, "10.0.0.7:51");
-  c.hello({.label = "b:3"}, "10.0.0.7:51 via relay, pid 77");
+  c.hello({.label = "b:3"}, "10.0.0.7:51 via relay, unix: process 77 of user 0");
   int const other = c.hello({.relay = true, .takes_stacks = true}, "10.0.0.7:5");
   c.join({0, 0}, 100);
   c.join({2, 1}, 101);
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(the_relay_of_a_task_is_asked) {
 
   auto const wanted = c.pushed<core::stacks_wanted>(relay);
   BOOST_TEST_REQUIRE(wanted.size() == 1u);
-  BOOST_TEST(wanted.front().processes.front().name == "pid 77");
+  BOOST_TEST(wanted.front().processes.front().name == "unix: process 77 of user 0");
   BOOST_TEST(c.pushed<core::stacks_wanted>(other).size() == 0u);
 }
 

@@ -106,15 +106,16 @@ class port_file {
   std::string content_;
 };
 
-// A relay calls its clients by their processes: "pid 77".
+// A relay calls those at its Unix sockets by their processes: "unix: process 77 of user 0".
 std::vector<stack_taker::process> clients_in(core::stacks_wanted const& wanted,
                                              relay::relay const& of) {
-  constexpr std::string_view begin = "pid ";
+  constexpr std::string_view begin = "unix: process ";
   std::vector<stack_taker::process> all;
   for (auto const& one : wanted.processes) {
     stack_taker::process found{one.task, 0, {}, "its process is not known to its relay"};
     if (one.name.starts_with(begin) && of.has_peer(one.name)) {
-      auto const number = one.name.substr(begin.size());
+      auto const number =
+          one.name.substr(begin.size(), one.name.find(' ', begin.size()) - begin.size());
       found.root = std::atoi(number.c_str());
       found.client = ":" + number;
     }

@@ -189,7 +189,7 @@ std::string lines_of(std::vector<std::string> const& frames, std::string_view in
 }  // namespace
 
 process_stack stack_of(pid_t root, std::string_view client, std::string const& beside) {
-  auto const process = chosen_process(all_processes(), root, client);
+  auto const process = chosen_process(other_processes(), root, client);
   if (!process) return {{}, fmt::format("process {} has ended", root)};
   auto const kernel = kernel_frames(process->pid);
   auto found = read_stacks(process->pid, beside);

@@ -134,11 +134,13 @@ std::optional<process_entry> parse_stat(std::string_view line) {
                        static_cast<std::uint64_t>(std::max<std::int64_t>(*pages, 0))};
 }
 
-std::vector<process_entry> all_processes() {
+// But this one.
+std::vector<process_entry> other_processes() {
   std::vector<process_entry> all;
   std::error_code problem;
   for (auto const& entry : std::filesystem::directory_iterator{"/proc", problem}) {
-    if (!number_in<pid_t>(entry.path().filename().string())) continue;
+    auto const pid = number_in<pid_t>(entry.path().filename().string());
+    if (!pid || *pid == ::getpid()) continue;
     if (auto found = parse_stat(content_of((entry.path() / "stat").string()))) {
       all.push_back(*std::move(found));
     }

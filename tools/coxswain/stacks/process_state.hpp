@@ -26,8 +26,8 @@ struct process_entry {
 // None: it is no such line.
 [[nodiscard]] std::optional<process_entry> parse_stat(std::string_view line);
 
-// All that this user can see.
-[[nodiscard]] std::vector<process_entry> all_processes();
+// All others that this user can see.
+[[nodiscard]] std::vector<process_entry> other_processes();
 
 // The process that a client's name such as "b12:3391" means, if it is `root` or was started by it;
 // else the largest one of these: shells and launchers are small. None: there is no `root`.

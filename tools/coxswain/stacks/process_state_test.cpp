@@ -100,11 +100,13 @@ BOOST_AUTO_TEST_CASE(what_is_printed_can_be_read_again) {
   BOOST_TEST(parse_printed("").main == "");
 }
 
-BOOST_AUTO_TEST_CASE(this_process_has_a_state) {
-  auto const self = chosen_process(all_processes(), ::getpid(), "");
+BOOST_AUTO_TEST_CASE(all_processes_are_found_but_this_one) {
+  auto const all = other_processes();
+  auto const parent = chosen_process(all, ::getppid(), ":" + std::to_string(::getppid()));
 
-  BOOST_TEST_REQUIRE(self.has_value());
-  BOOST_TEST(self->pid == ::getpid());
+  BOOST_TEST_REQUIRE(parent.has_value());
+  BOOST_TEST(parent->pid == ::getppid());
+  BOOST_TEST(!chosen_process(all, ::getpid(), "").has_value());
   BOOST_TEST(state_text('T') == "stopped (SIGSTOP or Ctrl-Z)");
 }
 

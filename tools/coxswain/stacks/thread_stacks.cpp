@@ -56,15 +56,17 @@ class collector {
   bool is_full_{};
 };
 
+std::string_view without_address(std::string_view text) {
+  if (!text.starts_with("0x")) return text;
+  auto const end = text.find(' ');
+  return end == text.npos ? std::string_view{} : without_space(text.substr(end));
+}
+
 // "0x00007f12ab in read () from /lib/libc.so.6" and "main (argc=1) at main.c:3" without addresses
 // and arguments.
 std::string c_frame(std::string_view text) {
-  text = without_space(text);
-  if (text.starts_with("0x")) {
-    auto const end = text.find(' ');
-    text = end == text.npos ? std::string_view{} : without_space(text.substr(end));
-    if (text.starts_with("in ")) text = without_space(text.substr(3));
-  }
+  text = without_address(text);
+  if (text.starts_with("in ")) text = without_space(text.substr(3));
   auto const arguments = text.find(" (");
   auto const end = arguments == text.npos ? text.npos : text.find(')', arguments);
   if (end == text.npos) return std::string{text};
@@ -116,7 +118,7 @@ std::vector<thread_stack> eu_stacks(std::string_view output) {
   collector all;
   each_line(output, [&](std::string_view line) {
     if (line.starts_with("TID ")) return all.thread({});
-    all.frame(c_frame(after_number(line)));
+    all.frame(without_address(after_number(line)));
   });
   return all.finish([](thread_stack const&) { return true; });
 }

@@ -22,10 +22,10 @@ BOOST_AUTO_TEST_CASE(each_group_has_its_tasks_and_frames) {
 
   BOOST_TEST(stacks_text(answer) ==
              "\nstacks of 4 tasks, 2 more were not asked, taken 800 ms ago\n"
-             "\n1 task, 5, missing for 14 s, in load (a.py:31)\n"
+             "\n1 task, 5, missing for 14.0 s, in load (a.py:31)\n"
              "  load (a.py:31)\n  <module> (a.py:50)\n  --\n  process 77: x\n"
-             "\n2 tasks, 0-1, missing for 12 s, in all_reduce (b.py:7)\n  all_reduce (b.py:7)\n"
-             "\n1 task, 9, missing for 12 s: its process has ended\n");
+             "\n2 tasks, 0-1, missing for 12.0 s, in all_reduce (b.py:7)\n  all_reduce (b.py:7)\n"
+             "\n1 task, 9, missing for 12.0 s: its process has ended\n");
 }
 
 BOOST_AUTO_TEST_CASE(without_a_late_task_it_says_so) {

@@ -85,7 +85,8 @@ struct session {
   std::uint32_t probed{};           // how many of its tasks are being probed
   std::uint32_t resume_count{};     // of its last Resume
   liveness heard;
-  liveness asked;  // whether it answers: when it was asked, at first if it has not answered since
+  liveness asked;                 // when it was asked whether it answers, while it owes an answer
+  time_point answered{};          // when it did so last
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
   role given{role::worker};

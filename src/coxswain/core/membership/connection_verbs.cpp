@@ -87,7 +87,10 @@ void connection_verbs::stalled_reader_due(time_point now, connection_id id) {
 
 void connection_verbs::note_life(time_point now, session& s) {
   s.heard = kernel_.alive_since(now);
-  s.owes_answer = false;
+  if (s.owes_answer) {
+    s.owes_answer = false;
+    s.answered = now;
+  }
   if (s.probed == 0) return;
   for (task_id const task : task_list{s.tasks}) {
     if (roster_.at(task).is_probed()) concerns_.joins.holder_was_heard(now, task);

@@ -564,7 +564,7 @@ struct sync_point {
 struct stacks_wanted {
   struct process {
     task_id task{};
-    std::string name;  // that of its client, usually "host:pid"; "pid 77" for a relay
+    std::string name;  // that of its client, usually "host:pid"; to a relay that of its peer
     friend bool operator==(process const&, process const&) = default;
   };
   std::uint64_t number{};

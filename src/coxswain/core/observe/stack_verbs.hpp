@@ -33,7 +33,7 @@ class stack_verbs final : public concern {
   void save(state_writer& to) const override;
   void load(state_reader& from) override;
   void job_failed(time_point, status const&, barrier_failure const*) override {}
-  void stopping(time_point, status const&) override {}
+  void stopping(time_point, status const&) override { forget(); }
   void session_ended(time_point now, session_id id, status const& why) override;
 
  private:

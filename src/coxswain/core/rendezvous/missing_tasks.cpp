@@ -19,11 +19,13 @@ constexpr std::size_t brief_known_max = 4;
 
 // A task is missing for those who look at the job when others have waited for so long.
 constexpr duration shown_after = 1s;
-// It is asked again so long after it has answered, and should answer within this time.
+// It is asked again so long after its last answer, and should answer within this time.
 constexpr duration asked_every = 1s;
 constexpr duration answer_time = 1s;
 // An answer counts for so long.
 constexpr duration answer_counts = 2s;
+// The part of a picture's budget that is for finding them.
+constexpr std::size_t part_for_late = 4;
 constexpr std::size_t asked_max = 64;
 constexpr std::size_t guests_asked_max = 8;
 
@@ -129,7 +131,7 @@ missing_task missing_tasks::describe_one(time_point now, task_id id) const {
 std::vector<missing_tasks::late_task> missing_tasks::late(time_point now, duration at_least,
                                                           std::uint64_t& steps) const {
   kernel const& k = concerns_.kernel;
-  picture_budget budget{k.options.participants_per_picture_max};
+  picture_budget budget{k.options.participants_per_picture_max / part_for_late};
   std::vector<late_task> all;
   auto const look = [&](meeting const& m) {
     if (!m.is_open() || now - m.opened() < at_least || !budget.take(m.expected().size())) return;
@@ -169,6 +171,12 @@ std::vector<session_id> missing_tasks::sessions_of(task const& t) const {
   return all;
 }
 
+// Whatever it sends is one. What a relay says of its client is not: it may have heard it earlier.
+time_point missing_tasks::last_answer(session const& s) const {
+  connection const* const c = concerns_.kernel.sessions.find(s.attached);
+  return c && !is_relayed(*c) ? std::max(s.heard.since, s.answered) : s.answered;
+}
+
 std::vector<session_id> missing_tasks::sessions_to_ask(time_point now, std::uint64_t& steps) const {
   kernel const& k = concerns_.kernel;
   std::vector<session_id> found;
@@ -178,7 +186,7 @@ std::vector<session_id> missing_tasks::sessions_to_ask(time_point now, std::uint
     for (session_id const id : sessions_of(k.roster.at(each.task))) {
       session const* const s = k.sessions.find(id);
       bool const may_be_asked = s && s->attached != connection_id{} && !s->owes_answer &&
-                                now - s->asked.since >= asked_every;
+                                now - last_answer(*s) >= asked_every;
       if (may_be_asked && std::find(found.begin(), found.end(), id) == found.end()) {
         found.push_back(id);
       }
@@ -203,7 +211,6 @@ void missing_tasks::ask(time_point now) {
   }
 }
 
-// What a relay says of its client is not new enough to be an answer.
 void missing_tasks::add_view(time_point now, missing_task& to) const {
   kernel const& k = concerns_.kernel;
   task const& t = k.roster.at(to.task);
@@ -220,16 +227,13 @@ void missing_tasks::add_view(time_point now, missing_task& to) const {
   for (session_id const id : sessions_of(t)) {
     session const* const s = k.sessions.find(id);
     if (!s) continue;
-    if (s->owes_answer) {
-      duration const stalls = k.alive_since(now).stalled_before - s->asked.stalled_before;
-      duration const silence = now - s->asked.since - stalls;
-      if (silence >= answer_time) to.unanswered = std::max(to.unanswered, std::optional{silence});
-      to.answers = false;
-    } else if (now - s->asked.since > answer_counts) {
-      connection const* const c = k.sessions.find(s->attached);
-      to.answers = to.answers && c && !is_relayed(*c) && now - s->heard.since <= answer_counts;
-    }
+    to.answers = to.answers && now - last_answer(*s) <= answer_counts;
+    if (!s->owes_answer) continue;
+    duration const stalls = k.alive_since(now).stalled_before - s->asked.stalled_before;
+    duration const silence = now - s->asked.since - stalls;
+    if (silence >= answer_time) to.unanswered = std::max(to.unanswered, std::optional{silence});
   }
+  to.answers = to.answers && !to.unanswered;
 }
 
 std::vector<missing_task> missing_tasks::view(time_point now, std::uint64_t& steps) const {

@@ -92,6 +92,7 @@ class missing_tasks {
   void count_looks();
   [[nodiscard]] std::vector<session_id> sessions_to_ask(time_point now, std::uint64_t& steps) const;
   [[nodiscard]] std::vector<session_id> sessions_of(task const& t) const;
+  [[nodiscard]] time_point last_answer(session const& s) const;
   [[nodiscard]] missing_task describe_one(time_point now, task_id id) const;
   [[nodiscard]] std::string waits_for(task_id id) const;
 

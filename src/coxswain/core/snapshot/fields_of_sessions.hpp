@@ -61,7 +61,7 @@ void fields(auto& a, maybe_const<session> auto& x) {
             x.probed, x.heard, x.grace, x.expiry, x.wrote_since_heartbeat, x.has_sent_bye,
             x.produces, x.names_job, x.highest, x.expected, x.open, x.kept, x.memory.kind,
             x.replies_sent, x.answered_through, x.is_restored, x.lost_its_trunk, x.resume_count,
-            x.asked, x.owes_answer, x.takes_stacks);
+            x.asked, x.owes_answer, x.takes_stacks, x.answered);
 }
 void fields(auto& a, maybe_const<claimant> auto& x) { a.members(x.who, x.asked); }
 void fields(auto& a, maybe_const<progress> auto& x) {
