@@ -204,6 +204,19 @@ const joined = (count) => [
 // The coordinator's replies to an operator who browses its keys.
 export const answers = {
   role: [200, {role: 'operator'}],
+  stacks: [
+    200,
+    {
+      ...{number: 7, complete: true, age_ms: 900, wanted: 2, more: 0},
+      groups: [
+        {
+          ...{tasks: '17,93', tasks_cut: 0, count: 2, missing_for_ms: 12400, is_taken: true},
+          stack: Array.from({length: 30}, (_, at) => `f${at} (train.py:${at})`).join('\n'),
+          rest: 'thread 2: sleeps',
+        },
+      ],
+    },
+  ],
   'keys?prefix=&limit=100': [
     200,
     {

@@ -405,6 +405,24 @@ test('waits and deadlocks are shown', async () => {
   assert.equal(await text(page, '#waits-more'), 'and 3 more');
 });
 
+test('of a missing task it is shown whether it answers, and its last call', async () => {
+  const call = {last_call: "put 'address/5'", last_call_at: '2026-11-23T03:11:50.000+00:00'};
+  const waits = [
+    wait({
+      missing: '2-3',
+      known: [
+        known(2, {answers: true, unanswered_ms: null, ...call}),
+        known(3, {answers: false, unanswered_ms: 12400, last_call: null, last_call_at: null}),
+      ],
+    }),
+  ];
+  const page = await show(job(4, {}, {why: {stuck: null, waits, more: 0}}));
+
+  const [answering, silent] = await page.locator('#waits .known li').allInnerTexts();
+  assert.match(answering, / · answers · last call: put 'address\/5' at 03:11:50$/);
+  assert.match(silent, / · has not answered for 1\d s \(frozen, or its machine is gone\)$/);
+});
+
 test('the holders of locks and of items are shown', async () => {
   const held = (kind, name, expected, missing) => ({
     ...{kind, name, stuck: false, waiting: '2', waiting_cut: 0, others: 0, round: 0, arrived: 0},

@@ -150,6 +150,11 @@ for (const colorScheme of ['light', 'dark']) {
     assert.deepEqual(await faults(page), [], 'with the card and the menu');
     await page.locator('#stop').click();
     assert.deepEqual(await faults(page), [], 'with a question');
+    await page.keyboard.press('Escape');
+    await feed.control({send: scenes.working()});
+    await page.locator('#stacks-take').click();
+    await page.locator('#stacks-groups pre').first().waitFor();
+    assert.deepEqual(await faults(page), [], 'with stacks');
   });
 
   test(`marks stand out from what is behind them in ${colorScheme} (WCAG AA)`, async () => {
@@ -672,6 +677,46 @@ test('an operator cancels, preempts, drains and stops, each after a confirmation
   await page.locator('#notice', {hasText: 'The coordinator is stopping.'}).waitFor();
 });
 
+test('an operator sees the stacks of the missing processes as they come', async () => {
+  const group = (tasks, count, stack, rest = '') => ({
+    ...{tasks, tasks_cut: 0, count, missing_for_ms: 14200, is_taken: true, stack, rest},
+  });
+  const first = {
+    ...{number: 7, complete: false, age_ms: 0, wanted: 3, more: 2},
+    groups: [group('17', 1, 'read (train.py:12)', 'thread 2: sleeps')],
+  };
+  await feed.control({answer: {...AS_OPERATOR, stacks: [200, first]}});
+  const page = await show(scenes.working());
+  const press = () => page.locator('#stacks-take').click();
+
+  assert.deepEqual(await posted(page, press), ['/api/v1/stacks', {}]);
+  await page.locator('#stacks-state', {hasText: '1 of 3 stacks taken…'}).waitFor();
+  assert.deepEqual(await posted(page, () => {}), ['/api/v1/stacks', {number: 7}]);
+  const groups = [...first.groups, group('93,140', 2, 'all_reduce (train.py:40)')];
+  const all = {...first, complete: true, groups};
+  await feed.control({answer: {...AS_OPERATOR, stacks: [200, all]}});
+
+  await page.locator('#stacks-groups > li').nth(1).waitFor();
+  assert.deepEqual(await page.locator('#stacks-groups strong').allInnerTexts(), [
+    'task 17, missing for 14 s',
+    'tasks 93,140, missing for 14 s',
+  ]);
+  assert.deepEqual(await page.locator('#stacks-groups .stack').allInnerTexts(), [
+    'read (train.py:12)',
+    'all_reduce (train.py:40)',
+  ]);
+  await page.locator('#stacks-state', {hasText: /^2 further tasks not asked\.$/}).waitFor();
+  await page.locator('#stacks-groups summary').first().click();
+  await page.getByText('thread 2: sleeps').waitFor();
+  await page.keyboard.press('Escape');
+  assert.ok(await page.locator('#stacks').isHidden());
+
+  const why = {code: 'UNAVAILABLE', message: 'no process can be asked'};
+  await feed.control({answer: {...AS_OPERATOR, stacks: [503, why]}});
+  await press();
+  await page.locator('#stacks-state', {hasText: why.message}).waitFor();
+});
+
 test('what the coordinator refuses stands in the question', async () => {
   const why = {code: 'FAILED_PRECONDITION', message: "barrier 'step' has no open round to cancel"};
   await feed.control({answer: {...AS_OPERATOR, cancel: [400, why]}});
@@ -688,13 +733,13 @@ test('what the coordinator refuses stands in the question', async () => {
 
 test('who may only look sees no buttons of operators', async () => {
   await feed.control({answer: {role: [200, {role: 'reader'}]}});
-  const page = await show(scenes.four());
+  const page = await show(scenes.working());
 
   await page.locator('#grid').focus();
   await page.keyboard.press('End');
   await page.locator('#menu-button').click();
-  for (const one of ['#waits .cancel', '#preempt', '#stop', '#drain']) {
-    assert.ok(await page.locator(one).isHidden(), one);
+  for (const one of ['#waits .cancel', '#preempt', '#stacks-take', '#stop', '#drain']) {
+    assert.ok(await page.locator(one).first().isHidden(), one);
   }
 });
 

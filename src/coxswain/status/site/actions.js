@@ -86,11 +86,7 @@ class Actions {
   async act() {
     const {path, body, done} = this.asked;
     byId('confirm-yes').disabled = true;
-    const answer = await fetch(path, {
-      method: 'POST',
-      headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify(body(byId('confirm-value').value)),
-    }).catch(() => null);
+    const answer = await posted(path, body(byId('confirm-value').value));
     byId('confirm-yes').disabled = false;
     if (answer?.ok) {
       byId('confirm').close();
@@ -98,6 +94,12 @@ class Actions {
     }
     setText(byId('confirm-refused'), await whyRefused(answer));
   }
+}
+
+// The response; null: there was none.
+function posted(path, body) {
+  const headers = {'Content-Type': 'application/json'};
+  return fetch(path, {method: 'POST', headers, body: JSON.stringify(body)}).catch(() => null);
 }
 
 async function whyRefused(answer) {

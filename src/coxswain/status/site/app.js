@@ -12,6 +12,7 @@ class Page {
     this.lostAt = null; // the last sign of a coordinator that does not answer
     this.stoodAt = null; // when this moment of a recording came
     this.actions = new Actions();
+    this.stacks = new Stacks();
     this.tasks = new TasksPanel(this.job, this.actions);
     this.keys = new KeysPanel();
     this.recorded = new RecordedTime((message) => this.take(message));

@@ -98,11 +98,7 @@ class Link {
 
   // Gives why the token was refused; empty: it was not.
   async logIn(token) {
-    const answer = await fetch('login', {
-      method: 'POST',
-      headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify({token}),
-    }).catch(() => null);
+    const answer = await posted('login', {token});
     if (!answer?.ok) return whyRefused(answer);
     this.open();
     return '';

@@ -5,7 +5,7 @@ set(site_source ${site_output}/site.cpp)
 # In the order in which they are read; app.js begins.
 set(site_scripts
   format.js model.js elements.js address.js actions.js link.js menu.js marks.js layout.js grid.js
-  chart.js latency_chart.js pace_chart.js recorded_time.js verdict.js waits_panel.js panels.js
+  chart.js latency_chart.js pace_chart.js recorded_time.js stacks.js verdict.js waits_panel.js panels.js
   tasks_panel.js keys_panel.js events_panel.js app.js)
 
 list(JOIN site_scripts , scripts)

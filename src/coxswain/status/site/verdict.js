@@ -135,6 +135,7 @@ function showVerdict(job, now, goneSince, isShown) {
   const barrier = tasks && job.barriers.find(({missing}) => missing === tasks);
   byId('verdict-show').hidden = !barrier;
   if (barrier) updateShowButton(byId('verdict-show'), barrier, isShown(barrier));
+  byId('stacks-take').hidden = isGone || !['waiting', 'deadlock'].includes(facts.state);
   showFailures(facts.error);
 }
 

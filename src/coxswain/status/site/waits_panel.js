@@ -72,6 +72,11 @@ function textOfKnown(known, since) {
     isThere || heard === null ? '' : `heard ${textOfSeconds(heard + since)} ago`,
     known.step === null ? '' : `at step ${textOfCount(known.step)}`,
     known.waits_for && `waits for ${known.waits_for}`,
+    known.answers === true && 'answers',
+    known.answers === false &&
+      `has not answered for ${textOfSeconds(known.unanswered_ms + since)} ` +
+        '(frozen, or its machine is gone)',
+    known.last_call && `last call: ${known.last_call} at ${known.last_call_at.slice(11, 19)}`,
   ]
     .filter(Boolean)
     .join(' · ');
