@@ -105,6 +105,7 @@ class Ends(EndToEnd):
         self.succeed("status", env={"COXSWAIN_TOKEN": "look"})
 
     def test_words_of_other_programs_lead_to_stop(self):
+        self.at = {}
         for word in ("kill", "end", "shutdown"):
             self.assertIn("did you mean coxswain stop?", self.coxswain(word).err)
 

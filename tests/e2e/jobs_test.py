@@ -278,6 +278,14 @@ class Afterwards(WithoutAddress):
         self.assertEqual(job.wait(), 3, job.output())
         self.assertEqual(job.err.count("coxswain run: Failed at "), 1)
 
+    def test_a_stop_ends_what_stays_of_a_failed_job(self):
+        job = self.failing_job("--linger", "forever")
+        job.line("can be inspected until Ctrl-C (--linger): ", "err")
+
+        self.succeed("stop")
+
+        self.assertEqual(job.wait(), 3, job.output())
+
     def test_without_a_terminal_the_page_closes_with_the_job(self):
         job = self.failing_job("--http", "127.0.0.1:0")
 

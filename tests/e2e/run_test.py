@@ -206,7 +206,7 @@ class Causes(WithJobs):
 
     def test_a_stop_ends_processes_that_hang(self):
         job = self.job(2, "sh", "-c", "exec tail -f /dev/null", options=("--kill-grace", "1s"))
-        self.succeed(job, "stop", "wrong", "learning rate")
+        self.succeed("stop", "wrong", "learning rate")
 
         self.assertNotEqual(job.wait(), 0, job.output())
         self.assertRegex(self.last_lines(job)[-1], r"^the job was stopped: by \S+@\S+ \(process \d+, coxswain stop\): "

@@ -126,7 +126,7 @@ class local_run {
     options.server.log = [this, write = options.server.log](core::event const& e) {
       if (registered_) registered_->note(e);
       if (!signal_) write(e);
-      if (is_lingering_ && e.kind == core::event_kind::stopping) linger_over_.cancel();
+      if (is_lingering_ && is_stop_on_request(e)) linger_over_.cancel();
     };
     return options;
   }

@@ -36,7 +36,13 @@ constexpr duration stop_grace = 1s;
 // So long after a deadlock has ended, an exit is its effect.
 constexpr duration deadlock_effect = 10s;
 
+
+constexpr std::string_view before_reason = "stopping: ";
 }  // namespace
+
+bool is_stop_on_request(core::event const& what) {
+  return what.kind == core::event_kind::stopping && what.text.starts_with("stopping: by ");
+}
 
 local_job::local_job(asio::io_context& io, local_job_options options)
     : options_{completed(std::move(options))},
@@ -102,18 +108,18 @@ void local_job::note(core::event const& what) {
   }
   bool const is_known = is_decided_ || !first_cause_.empty();
   if (what.kind == kind::stopping) {
-    constexpr std::string_view before_reason = "stopping: ";
-    note_stop(what.text.substr(before_reason.size()), is_known);
+    note_stop(what, is_known);
   } else if (what.kind == kind::round_failed && is_all && is_error && !is_known) {
     first_cause_ = "the job could not start: " + what.text;
     has_failed_join_ = true;
   }
 }
 
-void local_job::note_stop(std::string const& reason, bool is_cause_known) {
-  if (!is_cause_known) first_cause_ = "the job was stopped: " + reason;
-  bool const is_on_request = reason.starts_with("by ");
-  if (!is_on_request) return;
+void local_job::note_stop(core::event const& what, bool is_cause_known) {
+  if (!is_cause_known) {
+    first_cause_ = "the job was stopped: " + what.text.substr(before_reason.size());
+  }
+  if (!is_stop_on_request(what)) return;
   was_stopped_ = !is_cause_known;
   is_failing_ = true;
   if (interrupts_ == 0) end_processes_after(std::min(options_.failure_grace, stop_grace));

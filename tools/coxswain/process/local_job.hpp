@@ -27,6 +27,9 @@
 
 namespace coxswain::tools {
 
+// Somebody has stopped the job, with coxswain stop or over HTTP.
+[[nodiscard]] bool is_stop_on_request(core::event const& what);
+
 struct local_job_options {
   server::options server;
   std::vector<std::string> command;  // what each task runs
@@ -83,7 +86,7 @@ class local_job {
   // processes left, or its tasks were deadlocked. Empty: none of these.
   [[nodiscard]] std::string const& first_cause() const noexcept { return first_cause_; }
 
-  // Somebody has stopped the job, with coxswain stop or over HTTP.
+  // The job ended because of a stop on request.
   [[nodiscard]] bool was_stopped() const noexcept { return was_stopped_; }
 
   // Where the errors are that processes wrote after the failure of another; empty: there are none.
@@ -101,7 +104,7 @@ class local_job {
  private:
   [[nodiscard]] local_job_options completed(local_job_options options);
   void note(core::event const& what);
-  void note_stop(std::string const& reason, bool is_cause_known);
+  void note_stop(core::event const& what, bool is_cause_known);
   void blame_deadlock();
   void set_aside_errors(task_id but_of);
   void start_relay(asio::io_context& io);
