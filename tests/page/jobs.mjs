@@ -286,9 +286,11 @@ export const scenes = {
       one.time = `2026-11-24T${['02:58:20.412', '02:58:21.650', '03:12:12.104'][place]}+00:00`;
       one.at_ms = [0, 1238, 831692][place];
     });
-    message.why.waits = [
-      wait({...waits, waiting: '0-4,6-7', known: [known(5, {process: 'b14:1415', step: 1179})]}),
-    ];
+    const missing = known(5, {
+      ...{process: 'b14:1415', step: 1179, answers: true, unanswered_ms: null},
+      ...{last_call: "put 'loss/5'", last_call_at: '2026-11-24T03:12:06.000+00:00'},
+    });
+    message.why.waits = [wait({...waits, waiting: '0-4,6-7', known: [missing]})];
     return message;
   },
 

@@ -173,16 +173,17 @@ test('the banner says what to type next', async () => {
   const failed = {state: 'failed', state_tasks: '2', headline: 'Failed at 14:17:03: task 2'};
 
   for (const [summary, command] of [
-    [{state: 'waiting', state_tasks: '2'}, 'ssh b000 ps -o stat,wchan:30,etime,args 3302'],
+    [{state: 'waiting', state_tasks: '3'}, 'ssh b000 ps -o stat,etime,args 3303'],
+    [{state: 'waiting', state_tasks: '2'}, 'coxswain why --stacks'],
     [{state: 'slow', state_tasks: '2'}, 'ssh b000 top'],
-    [{state: 'waiting', state_tasks: '1'}, 'coxswain why'],
+    [{...failed, state_tasks: '1', error: cause('killed by signal 9')}, 'coxswain events'],
     [{...failed, error: cause('killed by signal 9 (SIGKILL)')}, "ssh b000 'dmesg | grep -i oom'"],
     [{...failed, error: cause('exited with status 1')}, 'coxswain events'],
     [{state: 'gathering', error: null}, 'coxswain task --address b12:8476 -- COMMAND'],
     [{state: 'over', state_tasks: ''}, 'coxswain jobs'],
   ]) {
     // A name that the page must not make part of a command.
-    const tasks = [task(1, {process: '-oProxyCommand=x;reboot:7'})];
+    const tasks = [task(1, {process: '-oProxyCommand=x;reboot:7'}), task(3, {suspect: true})];
     await feed.control({send: update({summary, tasks})});
     await page.locator('#verdict-command', {hasText: command}).waitFor();
     assert.equal(await text(page, '#verdict-command'), command);
@@ -416,11 +417,13 @@ test('of a missing task it is shown whether it answers, and its last call', asyn
       ],
     }),
   ];
-  const page = await show(job(4, {}, {why: {stuck: null, waits, more: 0}}));
+  const page = await show(job(4, {state_tasks: '2-3'}, {why: {stuck: null, waits, more: 0}}));
 
+  const blamed = /task 2 \([^)]*, answers\) · task 3 \([^)]*frozen/;
+  assert.match(await text(page, '#verdict-why'), blamed);
   const [answering, silent] = await page.locator('#waits .known li').allInnerTexts();
   assert.match(answering, / · answers · last call: put 'address\/5' at 03:11:50$/);
-  assert.match(silent, / · has not answered for 1\d s \(frozen, or its machine is gone\)$/);
+  assert.match(silent, / · has not answered for 1\d s: frozen, or its machine is gone$/);
 });
 
 test('the holders of locks and of items are shown', async () => {

@@ -22,8 +22,8 @@ const ANSWERS = {
   missing: [
     /^Waiting for task 5: 7 of 8 have been at barrier 'step' for \d+ s/,
     /^since \d\d:\d\d:\d\d/,
-    /task 5 \([^)]+:\d+, at step 5\)/,
-    /^ssh \S+ ps -o stat,wchan:30,etime,args \d+$/,
+    /task 5 \([^)]+:\d+, at step 5/,
+    /^coxswain why --stacks$/,
   ],
   deadlock: [
     /^Deadlock: tasks 0-7 are blocked on each other/,
@@ -53,7 +53,7 @@ const ANSWERS = {
     /^Waiting for task 3: 7 of 8 have been at barrier 'step' for \d+ s/,
     /^since \d\d:\d\d:\d\d/,
     /task 3 \([^)]+:\d+, at step 5/,
-    /^ssh \S+ ps -o stat,wchan:30,etime,args \d+$/,
+    /^coxswain why --stacks$|^ssh \S+ ps -o stat,etime,args \d+$/,
   ],
   gathering: [
     /^Gathering: the first epoch needs 4 processes, 2 wait \(b[01], b[01]\)/,

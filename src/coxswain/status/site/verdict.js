@@ -29,10 +29,16 @@ function blamedTasks({facts, tasks}) {
     .filter(Boolean);
 }
 
-function textOfBlamed({task, process, step, suspect}) {
-  const about = [process, step !== null && `at step ${textOfCount(step)}`, suspect && 'suspect'];
-  const known = about.filter(Boolean).join(', ');
-  return `task ${task}${known && ` (${known})`}`;
+function textOfBlamed({task, process, step, suspect}, job, now) {
+  const known = job.why.waits.flatMap((wait) => wait.known ?? []).find((one) => one.task === task);
+  const about = [
+    process,
+    step !== null && `at step ${textOfCount(step)}`,
+    suspect && 'suspect',
+    known && textOfAnswer(known, now - job.receivedAt.why),
+  ];
+  const text = about.filter(Boolean).join(', ');
+  return `task ${task}${text && ` (${text})`}`;
 }
 
 // Since when, and which processes it is about; of a failure, what came of it. The sentence has the
@@ -44,7 +50,7 @@ function evidenceOf(job, now) {
   const consequences = error?.later_count ?? 0;
   return [
     error ? age : since && `since ${since.slice(11, 19)}${age && `, ${age}`}`,
-    ...(state === 'not_started' ? [] : blamedTasks(job).map(textOfBlamed)),
+    ...(state === 'not_started' ? [] : blamedTasks(job).map((one) => textOfBlamed(one, job, now))),
     consequences > 0 && `${plural(consequences, 'task')} ended with the job`,
   ]
     .filter(Boolean)
@@ -60,16 +66,17 @@ function processOf({process}) {
 // What to do next in words, and what to type for it; null: nothing.
 function nextStepOf(job, isGone) {
   const {facts} = job;
-  const at = blamedTasks(job).map(processOf).find(Boolean);
+  const blamed = blamedTasks(job);
+  const at = blamed.map(processOf).find(Boolean);
   const cause = facts.error?.cause.message ?? '';
   if (isGone) {
     return [`Where the coordinator ${job.address} ran, to see how it ended:`, 'coxswain jobs'];
   }
   switch (facts.state) {
     case 'waiting':
-      return at
-        ? ['What it is doing there:', `ssh ${at.host} ps -o stat,wchan:30,etime,args ${at.pid}`]
-        : ['Who waits for whom:', 'coxswain why'];
+      return at && blamed[0].suspect
+        ? ['Whether it still runs:', `ssh ${at.host} ps -o stat,etime,args ${at.pid}`]
+        : ['What it is doing:', 'coxswain why --stacks'];
     case 'slow':
       return at && ['What else runs there:', `ssh ${at.host} top`];
     case 'deadlock': {

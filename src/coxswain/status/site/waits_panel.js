@@ -62,6 +62,14 @@ function textOfMissing({kind, missing, missing_cut: cut, expected}) {
   return `missing: ${textOfTasks(missing, cut)}`;
 }
 
+// Whether a missing task answers; empty: that is not known yet.
+function textOfAnswer({answers, unanswered_ms: unanswered}, since) {
+  if (answers) return 'answers';
+  if (answers !== false) return '';
+  const age = textOfSeconds(unanswered + since);
+  return `has not answered for ${age}: frozen, or its machine is gone`;
+}
+
 function textOfKnown(known, since) {
   // Of a task that is there, only changes are announced, and heartbeats are none.
   const isThere = known.state === 'connected' && !known.suspect;
@@ -72,10 +80,7 @@ function textOfKnown(known, since) {
     isThere || heard === null ? '' : `heard ${textOfSeconds(heard + since)} ago`,
     known.step === null ? '' : `at step ${textOfCount(known.step)}`,
     known.waits_for && `waits for ${known.waits_for}`,
-    known.answers === true && 'answers',
-    known.answers === false &&
-      `has not answered for ${textOfSeconds(known.unanswered_ms + since)} ` +
-        '(frozen, or its machine is gone)',
+    textOfAnswer(known, since),
     known.last_call && `last call: ${known.last_call} at ${known.last_call_at.slice(11, 19)}`,
   ]
     .filter(Boolean)
