@@ -36,7 +36,6 @@ constexpr duration stop_grace = 1s;
 // So long after a deadlock has ended, an exit is its effect.
 constexpr duration deadlock_effect = 10s;
 
-
 constexpr std::string_view before_reason = "stopping: ";
 }  // namespace
 
