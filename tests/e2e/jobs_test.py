@@ -68,7 +68,7 @@ class Finding(WithoutAddress):
         self.assertEqual(self.coxswain("get", "a", env=at).out, "1")
         self.assert_ended(self.coxswain("get", "a", env=at | self.elsewhere()),
                           REFUSED,
-                          "this coordinator requires a token, and the client sent none")
+                          "this coordinator requires a token, and the client sent none: give --token-file FILE")
 
         token = link.removeprefix(f"{page}#token=")
         self.assertRegex(token, "^[0-9a-f]{32}$")

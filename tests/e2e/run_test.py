@@ -240,7 +240,7 @@ class Causes(WithJobs):
                               "--", "sh", "-c", script, env=PATH)
 
         self.assertEqual(job.code, TIMED_OUT, job.output())
-        self.assertRegex("\n".join(self.last_lines(job)), "the job could not start: .*Join of the job timed out after \\d+ ms")
+        self.assertRegex("\n".join(self.last_lines(job)), "the job could not start: Not all tasks joined within \\d+ ms: ")
         self.assertIn("task 0 ended with the job: exited with status 75", self.last_lines(job))
 
     def test_a_sigkill_of_ours_says_so(self):

@@ -54,7 +54,8 @@ BOOST_AUTO_TEST_CASE(the_token_decides_the_role) {
   BOOST_TEST((c[session("reader")].hello->given == core::role::reader));
   BOOST_TEST((c[session("operator")].hello->given == core::role::operator_));
   BOOST_TEST((c[session("worker")].hello->given == core::role::worker));
-  BOOST_TEST(contains(c.goodbye(session("captain")), "UNAUTHENTICATED"));
+  expect_words(c.goodbye(session("captain")), {"UNAUTHENTICATED", "--token-file FILE"});
+  expect_words(c.goodbye(session("")), {"UNAUTHENTICATED", "sent none", "COXSWAIN_TOKEN"});
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {

@@ -45,7 +45,8 @@ rows const cases{
      "empty; enrolled 2 0; twin = new m1; pass 200ms; twin -> ABORTED; state 1 -> connected",
      with_spares(0)},
     {"of_two_waiting_processes_of_one_member_the_newer_stays", 2,
-     "empty; older = new m; newer = new m; older newer -> ALREADY_EXISTS waits"},
+     "empty; older = new m; newer = new m; older newer -> ALREADY_EXISTS waits; "
+     "older ~ another process (observer:1) has asked to join as member 'm' since"},
     {"a_number_is_kept_although_nobody_else_had_asked_for_one_when_its_task_failed", 2,
      "ended 1 signal 9; at 5s; other = new; at 15s-; other -> waits; at 15s; other -> task 1, "
      "later",

@@ -150,8 +150,10 @@ BOOST_AUTO_TEST_CASE(each_restart_raises_the_term_and_sessions_learn_it) {
   BOOST_TEST(c[0].resumed->term == 5u);
 
   c[0].connection = {};
+  c.log();
   BOOST_TEST(c.logic().put_in(t0 + c.now(), core::restarted{1s, 9}).ok());
   c.resume(0);
+  expect_words(c.log(), {"this coordinator took over after 1 s"});
   BOOST_TEST(c[0].resumed->term == 9u);
   BOOST_TEST(c.logic().term() == 9u);
 }

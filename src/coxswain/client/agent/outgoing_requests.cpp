@@ -178,7 +178,8 @@ void outgoing_requests::complete_all(errc code, std::string const& text, bool ou
   for (auto const& call : calls_.take_all()) {
     std::string notice = text;
     if (code == errc::unavailable && outcome_matters) {
-      notice = (was_sent(call.message.id) ? "outcome unknown: " : "never sent: ") + text;
+      notice = was_sent(call.message.id) ? "outcome unknown: " + text
+                                         : text + " (this call was never sent)";
     }
     complete(call.message.id, status{code, std::move(notice)});
   }

@@ -106,7 +106,10 @@ std::string enrolment::missing_text(time_point, ticket, parked const&) { return 
 
 std::string enrolment::waiting_text() const {
   if (options_.elastic) {
-    return "processes waiting for an epoch with room for them: " + std::to_string(waiting_.size());
+    auto const waiting = std::to_string(waiting_.size());
+    if (concerns_.joins.job_has_started())
+      return "processes waiting for an epoch with room for them: " + waiting;
+    return waiting + " of at least " + std::to_string(options_.min_tasks) + " processes are there";
   }
   if (!is_before_start()) return "it is a spare: all tasks have a process, or expect their own";
   std::string const asking = "processes asking for a number: " + std::to_string(waiting_.size()) +
@@ -167,7 +170,7 @@ void enrolment::enrol(call const& c, join_args& args) {
   }
   if (job_is_over()) return calls_.refuse<&reasons::job_is_over>(c);
   if (concerns_.ends.is_draining()) return calls_.refuse(c, concerns_.ends.refusal(c.now));
-  replace_older(args);
+  replace_older(args, kernel_.requester(c.by, std::nullopt));
   if (waiting_.size() >= std::size_t{vacant()} + options_.spares)
     return calls_.refuse<&reasons::too_many_spares>(c, options_.spares);
   if (status why = kernel_.room_to_wait(c.by, kernel::memory_per_request); !why.ok()) {
@@ -182,13 +185,13 @@ void enrolment::enrol(call const& c, join_args& args) {
 }
 
 // One process that asks as a member replaces another that waits as the same.
-void enrolment::replace_older(join_args const& by) {
+void enrolment::replace_older(join_args const& by, std::string const& label) {
   auto const at = names_.find(by.member);
   if (at == names_.end()) return;
   applicant const& older = waiting_.at(at->second);
   bool const is_newer = older.asked.self != by.self;
   calls_.answer_parked(ticket{older.who},
-                       calls_.share(is_newer ? fail<&reasons::newer_member_joins>(by.member)
+                       calls_.share(is_newer ? fail<&reasons::newer_member_joins>(label, by.member)
                                              : fail<&reasons::member_superseded>()));
 }
 

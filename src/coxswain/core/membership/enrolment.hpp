@@ -118,7 +118,7 @@ class enrolment final : public waiting_concern, public timed_concern {
   void add(std::uint64_t number, applicant waiting);
   void forget(by_arrival::iterator at);
   [[nodiscard]] status admissible(call const& c, join_args const& args) const;
-  void replace_older(join_args const& by);
+  void replace_older(join_args const& by, std::string const& label);
   void forget_member(task_id id);
   [[nodiscard]] bool is_before_start() const;
   [[nodiscard]] std::uint32_t vacant() const;

@@ -116,7 +116,7 @@ void join_verbs::handle(call const& c, join_args& args) {
   if (!c.task && !args.any) return calls_.refuse<&reasons::join_names_no_task>(c);
   bool const names_job = sessions_.find(c.from.session)->names_job;
   if (!names_job && options_.job != job_default)
-    return calls_.refuse<&reasons::other_job>(c, job_default, options_.job);
+    return calls_.refuse<&reasons::job_is_not_named>(c, options_.job, options_.job);
   if (args.any) return concerns_.enrolment.enrol(c, args);
   bool const is_guest = c.by.guest_of && roster_.at(*c.task).is_connected();
   if (options_.elastic && !is_guest) {
@@ -165,7 +165,8 @@ void join_verbs::join(call const& c, join_args& args) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
     calls_.answer_parked(older,
-                         calls_.share(is_newer ? fail<&reasons::newer_incarnation_joins>(*c.task)
+                         calls_.share(is_newer ? fail<&reasons::newer_incarnation_joins>(
+                                                     kernel_.requester(c.by, std::nullopt), *c.task)
                                                : fail<&reasons::superseded>()));
   }
   enter(c, args);
@@ -376,8 +377,9 @@ void join_verbs::admit_claimant(time_point now, task_id id) {
   if (!t.holder_probe) return;
   claimant newest = t.holder_probe->by.back();
   newest.asked.timeout = time_left(*calls_.release(newest.who), newest.asked.timeout, now);
-  answer_claimants(id, calls_.share(fail<&reasons::newer_incarnation_joins>(id)));
   session& by = *sessions_.find(newest.who.session);
+  answer_claimants(id, calls_.share(fail<&reasons::newer_incarnation_joins>(
+                           kernel_.requester(by, std::nullopt), id)));
   if (options_.elastic) {
     return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_id<join_args>},
                                      newest.asked);
@@ -446,7 +448,9 @@ void join_verbs::join_due(time_point now, due_item const& item) {
   if (join_.deadline() > now) return kernel_.arm_deadline(join_alarms_, join_.deadline(), item);
   kernel_.note_lateness(now - item.when);
   barrier_failure f = concerns_.missing.describe(now, join_, {});
-  std::string const text = concerns_.missing.timed_out(now, join_, "Join of the job", f);
+  std::string const text =
+      text_of<&reasons::join_timed_out>(now - join_.opened(), concerns_.missing.text(now, f),
+                                        f.arrived, f.expected, join_.in_order().front());
   kernel_.log(severity::error, event_kind::round_failed, text);
   fail_join(make_answer({status{errc::deadline_exceeded, text}, std::move(f)}));
 }

@@ -37,11 +37,12 @@ void restart_verbs::restart(time_point now, restarted const& what) {
   awaited_ = restored_;
   roster_.changed();
   concerns_.keys.forget_volatile_values();
-  kernel_.log(severity::warning, event_kind::restarted,
-              "the coordinator was restarted after " + in_words(what.downtime) + "; " +
-                  std::to_string(restored_) +
-                  (restored_ == 1 ? " session has " : " sessions have ") +
-                  in_words(options_.restart_grace) + " to resume");
+  kernel_.log(
+      severity::warning, event_kind::restarted,
+      (what.term ? "this coordinator took over after " : "the coordinator was restarted after ") +
+          in_words(what.downtime) + "; " + std::to_string(restored_) +
+          (restored_ == 1 ? " session has " : " sessions have ") +
+          in_words(options_.restart_grace) + " to resume");
   if (awaited_ == 0) deadlines_.disarm(grace_over_);
 }
 

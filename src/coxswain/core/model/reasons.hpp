@@ -94,7 +94,7 @@ struct reasons {
   failed_precondition value_is_volatile{
       "the value of key {key} is volatile: it can be read, replaced and removed, but nothing may "
       "depend on it"};
-  deadline_exceeded no_value_in_time{"key '{key}' got no value within {time}"};
+  deadline_exceeded no_value_in_time{"key '{key}' got no value within {time}{similar}"};
   deadline_exceeded no_values_in_time{"not all keys got values within {time}; missing: {keys}"};
   invalid_argument empty_name{"the {kind} is empty"};
   resource_exhausted value_exceeds_memory{
@@ -178,6 +178,9 @@ struct reasons {
   deadline_exceeded meeting_timed_out{
       "Barrier timed out. {meeting} timed out after {time}: {missing}; {arrived}/{expected} had "
       "arrived, {task} first"};
+  deadline_exceeded join_timed_out{
+      "Not all tasks joined within {time}: {missing}; {arrived}/{expected} had arrived, {task} "
+      "first"};
   invalid_argument count_is_zero{"a barrier's count must be at least 1"};
   invalid_argument other_count{
       "callers already wait at barrier '{name}' with count {waiting}, not {asked}"};
@@ -226,13 +229,19 @@ struct reasons {
   failed_precondition other_protocol{
       "the client speaks protocol version {theirs}, this coordinator version {ours}: run the same "
       "version of Coxswain on both sides"};
-  unauthenticated token_is_missing{"this coordinator requires a token, and the client sent none"};
-  unauthenticated token_is_invalid{"the token is not valid for this coordinator"};
+  unauthenticated token_is_missing{
+      "this coordinator requires a token, and the client sent none: give --token-file FILE, or set "
+      "COXSWAIN_TOKEN"};
+  unauthenticated token_is_invalid{
+      "the token is not valid for this coordinator: give one of its own with --token-file FILE, or "
+      "in COXSWAIN_TOKEN"};
   permission_denied token_is_of_relay{
       "the token is that of a relay: use the job's token, or start coxswain relay"};
   permission_denied relay_needs_other_token{"a relay needs a token with the role relay or worker"};
   failed_precondition other_job{
       "the client wants job '{wanted}'; this coordinator serves job '{served}'"};
+  failed_precondition job_is_not_named{
+      "this client named no job, and the job here is '{served}': --job {name}"};
   failed_precondition client_of_older_attempt{
       "the client belongs to attempt {theirs}, this coordinator to attempt {ours}"};
   unavailable client_of_newer_attempt{
@@ -303,8 +312,9 @@ struct reasons {
       "{who} did not join as a recoverable task, so it cannot be taken over"};
   cancelled joined_in_another_session{"this process has joined as {task} in another session"};
   aborted failed_before{"{failure}; to join again, reset it or restart its process"};
-  already_exists newer_incarnation_joins{"a newer incarnation of {task} is joining"};
-  already_exists newer_member_joins{"a newer incarnation of member '{member}' is joining"};
+  already_exists newer_incarnation_joins{"another process ({label}) has joined as {task} since"};
+  already_exists newer_member_joins{
+      "another process ({label}) has asked to join as member '{member}' since"};
   cancelled member_superseded{"replaced by a newer request of the same member"};
   aborted replaced_by_incarnation{"{who} was replaced by a new incarnation"};
   aborted taken_over{"a new incarnation ({incarnation}) took over"};

@@ -195,8 +195,11 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
   bool const only_read = std::all_of(groups.begin(), groups.end(), is_read);
   bool const at_barrier = std::any_of(groups.begin(), groups.end(), is_at_barrier);
   bool const may_be_read = std::any_of(groups.begin(), groups.end(), is_read);
-  std::string text = "deadlock: " + in_words(all) + (all.size() == 1 ? " is" : " are") +
-                     (only_read ? " blocked: " : " blocked on each other: ");
+  std::string text = "deadlock: ";
+  if (all.size() > 1 || only_read) {
+    text += in_words(all) + (all.size() == 1 ? " is" : " are") +
+            (only_read ? " blocked: " : " blocked on each other: ");
+  }
   for (stuck_group const& group : groups) {
     text += (&group == &groups.front() ? "" : ", ") + stuck_text(g, group);
   }
@@ -214,6 +217,7 @@ std::string why_verbs::stuck_text(wait_graph const& g, stuck_group const& group)
   if (calls_.is_read(p)) return text + " " + in.stuck_text(p);
   std::vector<task_id> missing = in.awaited(p);
   std::erase_if(missing, [&](task_id id) { return g.is_able(id); });
+  if (missing == group.tasks) return text + " " + in.stuck_text(p) + ", which it holds itself";
   return text + " " + in.stuck_text(p) + " for " + in_words(missing);
 }
 
