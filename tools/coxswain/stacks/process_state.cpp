@@ -92,6 +92,8 @@ constexpr auto calls = std::to_array<named_call>({
     {SYS_wait4, "wait", false},
     {SYS_waitid, "wait", false},
     {SYS_rt_sigtimedwait, "sigwait", false},
+    {SYS_kill, "kill", false},
+    {SYS_restart_syscall, "a call that was interrupted", false},
 #ifdef SYS_poll
     {SYS_poll, "poll", false},
     {SYS_select, "select", false},

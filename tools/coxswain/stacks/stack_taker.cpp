@@ -98,8 +98,9 @@ asio::awaitable<std::string> stack_taker::read(std::shared_ptr<state> self, std:
   try {
     if (!self->guard) self->guard.emplace(at_once_max);
     child_command command;
-    command.arguments = {"/proc/self/exe", "stack", "--client=" + of.client,
-                         "--beside=" + self->beside, std::to_string(of.root)};
+    command.arguments = {"/proc/self/exe", "stack", std::to_string(of.root)};
+    if (!of.client.empty()) command.arguments.push_back("--client=" + of.client);
+    if (!self->beside.empty()) command.arguments.push_back("--beside=" + self->beside);
     child.emplace(command, self->guard->of(slot));
   } catch (program_error const& problem) {
     text = std::string{"\n"} + problem.what();

@@ -118,7 +118,8 @@ std::vector<thread_stack> eu_stacks(std::string_view output) {
   collector all;
   each_line(output, [&](std::string_view line) {
     if (line.starts_with("TID ")) return all.thread({});
-    all.frame(without_address(after_number(line)));
+    auto const name = without_address(after_number(line));
+    all.frame(name.substr(0, name.find('@')));  // without its version
   });
   return all.finish([](thread_stack const&) { return true; });
 }

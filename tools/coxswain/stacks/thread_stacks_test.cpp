@@ -35,7 +35,8 @@ BOOST_AUTO_TEST_CASE(py_spy_prints_the_main_thread_among_others) {
 
 BOOST_AUTO_TEST_CASE(eu_stack_has_the_main_thread_first) {
   auto const all = eu_stacks(
-      "PID 77 - process\nTID 77:\n#0  0x00007f1c22 clock_nanosleep\n#1  0x00007f1c23 main\n"
+      "PID 77 - process\nTID 77:\n#0  0x00007f1c22 clock_nanosleep@GLIBC_2.2.5\n#1  0x00007f1c23 "
+      "main\n"
       "TID 78:\n#0  0x00007f1c24 futex_wait - 1\n");
 
   BOOST_TEST(text_of(all) == ": [clock_nanosleep] [main]; : [futex_wait - 1]");
