@@ -17,7 +17,7 @@ bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with(
 
 std::span<routes::route const> routes::all() {
   using enum core::role;
-  static constexpr std::array<route, 22> known{{
+  static constexpr std::array<route, 23> known{{
       {"/", false, true, reader, &routes::site},
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
