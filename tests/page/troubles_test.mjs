@@ -22,7 +22,7 @@ const ANSWERS = {
   missing: [
     /^Waiting for task 5: 7 of 8 have been at barrier 'step' for \d+ s/,
     /^since \d\d:\d\d:\d\d/,
-    /task 5 \([^)]+:\d+, at step 5/,
+    /task 5 \([^)]+:\d+, at step 5, answers\)/,
     /^coxswain why --stacks$/,
   ],
   deadlock: [
@@ -52,7 +52,7 @@ const ANSWERS = {
   frozen: [
     /^Waiting for task 3: 7 of 8 have been at barrier 'step' for \d+ s/,
     /^since \d\d:\d\d:\d\d/,
-    /task 3 \([^)]+:\d+, at step 5/,
+    /task 3 \([^)]+:\d+, at step 5.* has not answered for \d+ s/,
     /^coxswain why --stacks$|^ssh \S+ ps -o stat,etime,args \d+$/,
   ],
   gathering: [
