@@ -45,6 +45,11 @@ class MissingTask:
     label: str  # its client's name, usually "host:pid"
     waits_for: str  # what it waits for instead, such as "key 'address/0'", or ""
     step: int | None  # the last reported one
+    # In `status` and `why` only.
+    answers: bool  # its process did when it was asked just now
+    unanswered: float | None  # for how many seconds it has not answered, although it should have
+    last_call: str  # "put of key 'a'": what it asked last, or ""
+    last_call_at: str | None  # RFC 3339
 
 
 @dataclass(frozen=True)
@@ -217,6 +222,7 @@ class JobStatus:
     leader: Leadership | None  # None: the job has no standbys
     elastic: ElasticState | None
     state: JobState
+    missing: tuple[MissingTask, ...]  # the first ones that others have waited for at least 1 s
     keys: int
     key_bytes: int
     sessions: int
@@ -412,14 +418,15 @@ def process_change_of(raw) -> ProcessChange:
 
 def status_of(raw) -> JobStatus:
     (job, coordinator, version, uptime, tasks, barriers, error, rounds, stragglers, spares, relays,
-     leases, leader, elastic, state, *rest) = raw
+     leases, leader, elastic, state, missing, *rest) = raw
     return JobStatus(job, coordinator, version, uptime, tuple(map(task_of, tasks)),
                      tuple(BarrierStatus(*one) for one in barriers), job_error_of(error),
                      tuple(map(round_of, rounds)), tuple(Straggler(*one) for one in stragglers),
                      tuple(Spare(*one) for one in spares), tuple(Relay(*one) for one in relays),
                      tuple(LeasedItem(*one) for one in leases),
                      None if leader is None else Leadership(*leader),
-                     None if elastic is None else ElasticState(*elastic), JobState(*state), *rest)
+                     None if elastic is None else ElasticState(*elastic), JobState(*state),
+                     tuple(MissingTask(*one) for one in missing), *rest)
 
 
 def wait_of(raw) -> Wait:

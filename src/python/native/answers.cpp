@@ -73,9 +73,12 @@ py::str text(std::string_view given) {
 // Structured bindings name all fields of an answer, so that a new one is not forgotten here.
 
 py::object given(missing_task const& task) {
-  auto const& [id, state, suspect, last_heard, label, waits_for, step] = task;
+  auto const& [id, state, suspect, last_heard, label, waits_for, step, answers, unanswered,
+               last_call, last_call_at] = task;
   return py::make_tuple(id.value, text(name(state)), suspect, seconds(last_heard), text(label),
-                        text(waits_for), number(step));
+                        text(waits_for), number(step), answers, seconds(unanswered),
+                        text(last_call),
+                        last_call_at ? py::object{text(rfc3339(*last_call_at))} : py::none());
 }
 
 py::object given(core::events_answer::entry const& entry) {
@@ -243,15 +246,17 @@ py::object given(core::snapshot const& whole) {
                key_bytes, sessions, waiting_gets, memory_bytes, memory_bytes_max, lateness_p99,
                lateness_max, deadlines_answered, queued_items, waiting_pops, waiting_key_watches,
                leased_items, locks_held, waiting_locks, stuck_tasks, rounds, stragglers, next_task,
-               leader, spares, spares_waiting, relays, more_relays, elastic, leases, state] = whole;
+               leader, spares, spares_waiting, relays, more_relays, elastic, leases, state,
+               missing] = whole;
   static_cast<void>(next_task);  // there is no further page
-  return py::make_tuple(
-      text(job), coordinator.value, text(version), seconds(uptime), tuple_of(tasks),
-      tuple_of(barriers), given(error), tuple_of(rounds), tuple_of(stragglers), tuple_of(spares),
-      tuple_of(relays), tuple_of(leases), given(leader), given(elastic), given(state), keys,
-      key_bytes, sessions, waiting_gets, waiting_pops, queued_items, leased_items, memory_bytes,
-      memory_bytes_max, more_barriers, more_relays, spares_waiting, waiting_key_watches, locks_held,
-      waiting_locks, stuck_tasks, deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
+  return py::make_tuple(text(job), coordinator.value, text(version), seconds(uptime),
+                        tuple_of(tasks), tuple_of(barriers), given(error), tuple_of(rounds),
+                        tuple_of(stragglers), tuple_of(spares), tuple_of(relays), tuple_of(leases),
+                        given(leader), given(elastic), given(state), tuple_of(missing), keys,
+                        key_bytes, sessions, waiting_gets, waiting_pops, queued_items, leased_items,
+                        memory_bytes, memory_bytes_max, more_barriers, more_relays, spares_waiting,
+                        waiting_key_watches, locks_held, waiting_locks, stuck_tasks,
+                        deadlines_answered, seconds(lateness_p99), seconds(lateness_max));
 }
 
 py::object given(core::why_answer const& why) {
