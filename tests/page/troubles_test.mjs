@@ -28,7 +28,7 @@ const ANSWERS = {
   deadlock: [
     /^Deadlock: tasks 0-7 are blocked on each other/,
     /^since \d\d:\d\d:\d\d, /,
-    /task 0 \([^)]+:\d+, at step 5\)/,
+    /task 0 \([^)]+:\d+, at step 5/,
     /^ssh \S+ kill \d+$/,
   ],
   'slow-host': [
