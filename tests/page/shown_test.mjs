@@ -156,6 +156,7 @@ test('the banner has the colour of its state', async () => {
     failed: 'bad',
     stopped: 'calm',
     over: 'calm',
+    draining: 'calm',
   };
   for (const [state, level] of Object.entries(levels)) {
     await feed.control({send: update({summary: {state, headline: `It is ${state}`}})});
