@@ -56,7 +56,7 @@ rows const cases{
      "empty; observer x; 0/0 joins 1; log; 0 get k; at 1s; log ->", loose()},
     {"a_task_that_waits_for_its_own_lock_is_told_so", 2,
      "0 lock l; log; 0 lock l for-ever; at 1s; log ~ deadlock: task 0 waits for lock 'l', which it "
-     "holds itself; end a task"},
+     "holds itself ... end a task"},
     {"a_deadline_resolves_a_deadlock_and_is_logged", 2,
      "0 barrier a 5s; 1 barrier b 9s; at 5s-; log; at 6s; "
      "log ~ Barrier timed out. Barrier 'a' ... tasks 0-1 are no longer blocked"},

@@ -150,7 +150,7 @@ void kernel::append_who(std::string& to, task_id id) const {
 }
 
 std::string kernel::whose(session const& s) const {
-  std::string const label = s.from.label().empty() ? s.from.peer() : s.from.label();
+  std::string const& label = label_of(s);
   if (s.guest_of) return "a program of " + who(s.guest_of->of.task);
   if (s.tasks.empty()) return "client " + label;
   if (s.tasks.size() == 1) return who(s.tasks.front());
@@ -161,8 +161,10 @@ std::string kernel::whose(session const& s) const {
 
 std::string kernel::requester(session const& s, std::optional<task_id> task) const {
   if (task) return who(*task);
-  bool const is_client = s.tasks.empty() && !s.guest_of;
-  if (!is_client) return whose(s);
+  return s.tasks.empty() && !s.guest_of ? label_of(s) : whose(s);
+}
+
+std::string const& kernel::label_of(session const& s) {
   return s.from.label().empty() ? s.from.peer() : s.from.label();
 }
 

@@ -85,7 +85,9 @@ class kernel {
   // "task 12 (b12:3391)", "tasks 0-3 (b12:3391)", "a program of task 12 (b12:3391)" or "client
   // b12:3391".
   [[nodiscard]] std::string whose(session const& s) const;
-  // Who asks for something: a task, or a client by its label or address alone: "b12:3391".
+  // "b12:3391", or else its address.
+  [[nodiscard]] static std::string const& label_of(session const& s);
+  // Who asks for something: a task, or a client by its label alone.
   [[nodiscard]] std::string requester(session const& s, std::optional<task_id> task) const;
   // "the relay of task 12 (b12:3391) at 10.0.0.7:51234"
   [[nodiscard]] std::string relay_of(session const& s) const;

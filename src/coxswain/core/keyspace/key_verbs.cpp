@@ -59,8 +59,7 @@ void key_verbs::cancel_reads(status const& why) {
 void key_verbs::cancel(ticket, parked const& p) { keys_.cancel(p.name.get(), p.number); }
 
 answer_ptr key_verbs::overdue(time_point now, parked const& p) {
-  return calls_.share(
-      fail<&reasons::no_value_in_time>(p.name.get(), now - p.since, similar_text(p.name.get())));
+  return calls_.share(fail<&reasons::no_value_in_time>(p.name.get(), now - p.since));
 }
 
 std::string key_verbs::missing_text(time_point, ticket, parked const& p) {

@@ -170,7 +170,7 @@ void enrolment::enrol(call const& c, join_args& args) {
   }
   if (job_is_over()) return calls_.refuse<&reasons::job_is_over>(c);
   if (concerns_.ends.is_draining()) return calls_.refuse(c, concerns_.ends.refusal(c.now));
-  replace_older(args, kernel_.requester(c.by, std::nullopt));
+  replace_older(args, kernel::label_of(c.by));
   if (waiting_.size() >= std::size_t{vacant()} + options_.spares)
     return calls_.refuse<&reasons::too_many_spares>(c, options_.spares);
   if (status why = kernel_.room_to_wait(c.by, kernel::memory_per_request); !why.ok()) {
@@ -322,8 +322,7 @@ std::vector<std::uint64_t> enrolment::all_waiting() const {
 std::string enrolment::who(std::uint64_t number) const {
   applicant const& waiting = waiting_.at(number);
   if (!waiting.asked.member.empty()) return waiting.asked.member;
-  origin const& from = sessions_.find(waiting.who.session)->from;
-  return from.label().empty() ? from.peer() : from.label();
+  return kernel::label_of(*sessions_.find(waiting.who.session));
 }
 
 bool enrolment::is_connected(std::uint64_t number) const {

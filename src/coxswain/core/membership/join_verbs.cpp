@@ -164,10 +164,9 @@ void join_verbs::join(call const& c, join_args& args) {
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
-    calls_.answer_parked(older,
-                         calls_.share(is_newer ? fail<&reasons::newer_incarnation_joins>(
-                                                     kernel_.requester(c.by, std::nullopt), *c.task)
-                                               : fail<&reasons::superseded>()));
+    calls_.answer_parked(older, calls_.share(is_newer ? fail<&reasons::newer_incarnation_joins>(
+                                                            kernel::label_of(c.by), *c.task)
+                                                      : fail<&reasons::superseded>()));
   }
   enter(c, args);
 }
@@ -378,8 +377,8 @@ void join_verbs::admit_claimant(time_point now, task_id id) {
   claimant newest = t.holder_probe->by.back();
   newest.asked.timeout = time_left(*calls_.release(newest.who), newest.asked.timeout, now);
   session& by = *sessions_.find(newest.who.session);
-  answer_claimants(id, calls_.share(fail<&reasons::newer_incarnation_joins>(
-                           kernel_.requester(by, std::nullopt), id)));
+  answer_claimants(id,
+                   calls_.share(fail<&reasons::newer_incarnation_joins>(kernel::label_of(by), id)));
   if (options_.elastic) {
     return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_id<join_args>},
                                      newest.asked);

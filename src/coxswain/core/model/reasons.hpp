@@ -94,7 +94,7 @@ struct reasons {
   failed_precondition value_is_volatile{
       "the value of key {key} is volatile: it can be read, replaced and removed, but nothing may "
       "depend on it"};
-  deadline_exceeded no_value_in_time{"key '{key}' got no value within {time}{similar}"};
+  deadline_exceeded no_value_in_time{"key '{key}' got no value within {time}"};
   deadline_exceeded no_values_in_time{"not all keys got values within {time}; missing: {keys}"};
   invalid_argument empty_name{"the {kind} is empty"};
   resource_exhausted value_exceeds_memory{
