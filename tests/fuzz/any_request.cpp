@@ -97,7 +97,7 @@ barrier_args any_barrier(maker& m) {
 
 // Mostly neither: after a stop nothing is left to do, and after a drain little.
 end_job_args any_end_job(maker& m) {
-  auto const how = m.one_in(40) ? job_end::stop : m.one_in(10) ? job_end::drain : job_end::unknown;
+  auto const how = m.one_in(40) ? job_end::stop : m.one_in(20) ? job_end::drain : job_end::unknown;
   return {how, m.one_in(2) ? m.odd_name() : std::string{}};
 }
 
@@ -172,7 +172,7 @@ struct often {
 template <class Make>
 often(int, Make) -> often<Make>;
 
-// Requests that end or replace a task, which a calm client rarely makes.
+// Requests that end or replace a task, or the job, which a calm client rarely makes.
 constexpr std::tuple disruptive{
     often{6, &any_join},
     often{2,
@@ -180,6 +180,7 @@ constexpr std::tuple disruptive{
             return leave_args{m.timeout(), m.one_in(2)};
           }},
     often{1, [](maker& m) { return reset_args{m.self()}; }},
+    often{1, &any_end_job},
     often{1, &any_error},
 };
 
@@ -266,7 +267,6 @@ constexpr std::tuple calm{
           }},
     often{1, [](maker& m) { return epoch_members_args{task_id{m.upto(5)}}; }},
     often{1, [](maker& m) { return resize_args{static_cast<std::uint32_t>(m.upto(5))}; }},
-    often{1, &any_end_job},
     often{2, &any_query},
     often{1,
           [](maker& m) {
