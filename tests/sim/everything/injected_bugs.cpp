@@ -208,6 +208,13 @@ void forgotten_cancellation(bug_injector&, std::size_t, client_messages& sent) {
   if (body<core::cancel_args>(sent)) sent.clear();
 }
 
+void forgotten_drain(bug_injector& by, std::size_t process, server_messages& sent) {
+  auto& what = sent[0].what;
+  bool const is_refused = asked<core::join_args>(by, process, sent) &&
+                          states(what.outcome, &core::reasons::job_is_draining);
+  if (is_refused) what = core::answer{{}, core::join_answer{}};
+}
+
 void dead_alive(bug_injector& by, std::size_t, server_messages& sent) {
   auto* const alive = body<core::alive_answer>(sent);
   if (!alive || alive->tasks.empty() || !by.one_in(3)) return;
@@ -464,6 +471,7 @@ std::vector<injected_bug> const& all_bugs() {
       {"missing_participant", "a round passes without its participants", &missing_participant},
       {"short_count", "a count barrier passes one too early", &short_count},
       {"forgotten_cancellation", "a cancellation is ignored", &forgotten_cancellation},
+      {"forgotten_drain", "a process joins a job that drains", nullptr, &forgotten_drain},
       {"dead_alive", "an alive query names an incarnation that is gone", nullptr, &dead_alive},
       {"forgotten_alive", "an alive query leaves out who is there", nullptr, &forgotten_alive},
       {"stale_tasks", "a watch shows a failed task as connected", nullptr, &stale_tasks},
