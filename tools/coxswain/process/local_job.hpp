@@ -124,6 +124,7 @@ class local_job {
   [[nodiscard]] bool start_again(std::uint32_t process);
   asio::awaitable<void> end_spares();
   void resize();
+  void start_anew(std::uint32_t process);
   void check_all();
   [[nodiscard]] bool have_stopped() const;
   void take_stacks(core::stacks_wanted const& wanted);
@@ -178,6 +179,7 @@ class local_job {
   std::vector<bool> ended_with_job_;            // likewise
   std::size_t running_{};                       // or to be started again
   std::size_t wanted_;                          // of these; an operator can change it (resize)
+  std::size_t leaving_{};                       // at the last resize: members of no epoch any more
   std::optional<task_id> first_bad_;
   bool is_failing_{};         // the others are to end
   std::string interruption_;  // why, if the job had not failed before

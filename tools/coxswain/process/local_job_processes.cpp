@@ -185,10 +185,16 @@ bool local_job::start_again(std::uint32_t process) {
 }
 
 // An operator has asked for so many: those that are too few are started. Those that are too many
-// leave when the next epoch begins.
+// leave when the next epoch begins; if they have left already and only their processes still run,
+// others follow these.
 void local_job::resize() {
-  auto const elastic = coordinator_.look().elastic;
-  wanted_ = std::size_t{elastic->tasks_wanted} + options_.spares;
+  auto const job = coordinator_.look();
+  wanted_ = std::size_t{job.elastic->tasks_wanted} + options_.spares;
+  auto const is_here = [](auto const& t) { return t.state == task_state::connected; };
+  auto const here =
+      static_cast<std::size_t>(std::ranges::count_if(job.tasks, is_here)) + job.spares_waiting;
+  auto const run = static_cast<std::size_t>(std::ranges::count_if(members_, &member::runs));
+  leaving_ = run - std::min(run, here);
   auto left = running_;
   for (auto& one : members_) {
     if (left <= wanted_ || !one.pause) continue;
@@ -196,11 +202,15 @@ void local_job::resize() {
     --left;
   }
   for (std::uint32_t i = 0; i < members_.size() && running_ < wanted_ && may_start(); ++i) {
-    if (members_[i].runs || members_[i].pause) continue;
-    members_[i].restarts = 0;
-    endings_[i].reset();
-    if (start_again(i)) ++running_;
+    if (!members_[i].runs && !members_[i].pause) start_anew(i);
   }
+}
+
+// As if it had not run before.
+void local_job::start_anew(std::uint32_t process) {
+  members_[process].restarts = 0;
+  endings_[process].reset();
+  if (start_again(process)) ++running_;
 }
 
 void local_job::take_stacks(core::stacks_wanted const& wanted) {
@@ -286,6 +296,9 @@ void local_job::member_has_ended(std::uint32_t process, ending how) {
     return;
   }
   if (!how.is_good() && start_later(process)) return;
+  bool const has_left = how.is_good() && leaving_ > 0;
+  if (has_left) --leaving_;
+  if (has_left && running_ < wanted_ && may_start()) return start_anew(process);
   bool const are_enough = running_ >= options_.server.core.min_tasks;
   bool const is_bad = running_ > 0 || !how.is_good();
   if (!are_enough && is_bad && !coordinator_.is_draining()) return end_hopeless(process);
