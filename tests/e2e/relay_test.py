@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from programs import BIN, PATH, REFUSED, SLOWNESS, USAGE
+from programs import BIN, PATH, REFUSED, SLOWNESS, UNAVAILABLE, USAGE
 
 from restart_test import WithJournal
 
@@ -94,6 +94,19 @@ print("joined", flush=True)
                 self.assertLess(time.monotonic() - began, 4 * SLOWNESS)
 
     @unittest.skipIf(os.getuid() != 0, "needs another user")
+    def test_the_clients_of_a_relay_learn_that_the_coordinator_stops(self):
+        coordinator = self.serve(1)
+        relay = self.relay(coordinator)
+        at = {"COXSWAIN_ADDRESS": f"{relay.address},{coordinator.addresses[0]}"}
+        watchers = [self.start("coxswain", "watch", env=at) for _ in range(4)]
+        self.wait_for_status("the watchers", lambda s: s["relays"] and s["relays"][0]["clients"] == 4)
+
+        self.stop(coordinator)
+
+        for watcher in watchers:
+            self.assertEqual(watcher.wait(), UNAVAILABLE, watcher.err)
+            self.assertIn("the coordinator is stopping: the coordinator was ended by SIGTERM", watcher.err)
+
     def test_other_users_need_permission(self):
         coordinator = self.serve(1)
         os.chmod(self.directory, 0o755)

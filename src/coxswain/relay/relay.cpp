@@ -332,6 +332,7 @@ void relay::trunk_up() {
 
 // Their sessions go on: they connect again, and wait for the trunk. Those of the services stay.
 void relay::trunk_down(status const& why) {
+  flush();  // what it has brought just before, such as goodbyes
   auto const is_route = [](std::uint32_t number) { return number < relay_service::first_client; };
   std::size_t count = 0;
   for (auto& [number, client] : clients_) {

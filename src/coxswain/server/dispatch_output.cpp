@@ -150,6 +150,10 @@ void dispatch::collect(time_point now) {
     ++frames_sent_;
     try {
       if (on->route && share(now, output, *on)) continue;
+      // What its routes have comes before it: the relay reads no further.
+      if (on->trunk && std::holds_alternative<core::goodbye>(output.what->value)) {
+        pump_routes(now, *on);
+      }
       on->out.push(output.in_reply_to, output.what, encoder_);
     } catch (std::exception const&) {
       on->out.abandon();  // out of memory: its client retries on another connection

@@ -343,6 +343,9 @@ void connection_verbs::say_goodbye_to_all(status const& why, bool may_resume) {
   sessions_.connections().each([&](connection_id id, connection const& c) {
     if (!c.closing) open.push_back(id);
   });
+  // Relays last: what comes after theirs reaches no client.
+  std::stable_partition(open.begin(), open.end(),
+                        [this](connection_id id) { return !is_relay(id); });
   for (connection_id const id : open) say_goodbye(id, why, may_resume);
 }
 
