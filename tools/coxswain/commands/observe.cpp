@@ -48,8 +48,11 @@ bool is_open(std::vector<missing_task> const& missing) {
 }
 
 bool is_open(core::why_answer const& answer) {
+  using kind = core::why_answer::kind;
   return std::any_of(answer.waits.begin(), answer.waits.end(), [](auto const& wait) {
-    return wait.age >= 1s && wait.missing && is_open(wait.missing->known);
+    bool const is_meeting =
+        wait.what == kind::barrier || wait.what == kind::leave || wait.what == kind::topology;
+    return is_meeting && wait.age >= 1s && wait.missing && is_open(wait.missing->known);
   });
 }
 

@@ -30,14 +30,14 @@ void hand_over(call const& c, Args& args, Concerns&... all) {
 
 // The calls by which a task shows what it did last: not those that its client makes by itself.
 template <class Args>
-constexpr bool tells_progress =
+constexpr bool shows_progress =
     is_numbered<Args> && !operation_of<Args>.is(trait::watches) &&
     !operation_of<Args>.is(trait::takes_task) && !std::is_same_v<Args, grant_args> &&
     !std::is_same_v<Args, report_stack_args>;
 
 template <class Args>
 void note_last_call(roster& tasks, call const& c, Args const& args) {
-  if constexpr (tells_progress<Args>) {
+  if constexpr (shows_progress<Args>) {
     if (!c.task) return;
     last_call& last = tasks.at(*c.task).last_call;
     last.at = c.now;
