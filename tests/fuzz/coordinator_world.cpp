@@ -457,6 +457,8 @@ class world {
   }
 
   void deliver(outgoing const& one) {
+    // For the coordinator's owner.
+    if (one.to == connection_id{} && std::holds_alternative<stacks_wanted>(one.what->value)) return;
     if (sent_goodbye_.contains(one.to)) report_violation("something was sent after a goodbye");
     auto const* const bye = std::get_if<goodbye>(&one.what->value);
     if (bye) sent_goodbye_.insert(one.to);
