@@ -45,11 +45,12 @@ class MissingTask:
     label: str  # its client's name, usually "host:pid"
     waits_for: str  # what it waits for instead, such as "key 'address/0'", or ""
     step: int | None  # the last reported one
-    # In `status` and `why` only.
-    answers: bool  # its process did when it was asked just now
-    unanswered: float | None  # for how many seconds it has not answered, although it should have
-    last_call: str  # "put of key 'a'": what it asked last, or ""
-    last_call_at: str | None  # RFC 3339
+
+    # Only of `why` and `inspect`, which cause missing tasks to be asked.
+    answers: bool = False  # its processes have answered just now
+    unanswered: float | None = None  # for how many seconds they have not, although they were asked
+    last_call: str = ""  # such as "put of key 'a'"
+    last_call_at: str | None = None  # RFC 3339
 
 
 @dataclass(frozen=True)
@@ -219,10 +220,10 @@ class JobStatus:
     spares: tuple[Spare, ...]  # the first ones, in the order in which they asked
     relays: tuple[Relay, ...]  # the first ones, in the order in which they connected
     leases: tuple[LeasedItem, ...]  # the first ones, in the order of their pushes
+    missing: tuple[MissingTask, ...]  # the first ones that others have waited for at least 1 s
     leader: Leadership | None  # None: the job has no standbys
     elastic: ElasticState | None
     state: JobState
-    missing: tuple[MissingTask, ...]  # the first ones that others have waited for at least 1 s
     keys: int
     key_bytes: int
     sessions: int
@@ -418,15 +419,15 @@ def process_change_of(raw) -> ProcessChange:
 
 def status_of(raw) -> JobStatus:
     (job, coordinator, version, uptime, tasks, barriers, error, rounds, stragglers, spares, relays,
-     leases, leader, elastic, state, missing, *rest) = raw
+     leases, missing, leader, elastic, state, *rest) = raw
     return JobStatus(job, coordinator, version, uptime, tuple(map(task_of, tasks)),
                      tuple(BarrierStatus(*one) for one in barriers), job_error_of(error),
                      tuple(map(round_of, rounds)), tuple(Straggler(*one) for one in stragglers),
                      tuple(Spare(*one) for one in spares), tuple(Relay(*one) for one in relays),
                      tuple(LeasedItem(*one) for one in leases),
+                     tuple(MissingTask(*one) for one in missing),
                      None if leader is None else Leadership(*leader),
-                     None if elastic is None else ElasticState(*elastic), JobState(*state),
-                     tuple(MissingTask(*one) for one in missing), *rest)
+                     None if elastic is None else ElasticState(*elastic), JobState(*state), *rest)
 
 
 def wait_of(raw) -> Wait:

@@ -252,7 +252,7 @@ py::object given(core::snapshot const& whole) {
   return py::make_tuple(text(job), coordinator.value, text(version), seconds(uptime),
                         tuple_of(tasks), tuple_of(barriers), given(error), tuple_of(rounds),
                         tuple_of(stragglers), tuple_of(spares), tuple_of(relays), tuple_of(leases),
-                        given(leader), given(elastic), given(state), tuple_of(missing), keys,
+                        tuple_of(missing), given(leader), given(elastic), given(state), keys,
                         key_bytes, sessions, waiting_gets, waiting_pops, queued_items, leased_items,
                         memory_bytes, memory_bytes_max, more_barriers, more_relays, spares_waiting,
                         waiting_key_watches, locks_held, waiting_locks, stuck_tasks,
