@@ -53,6 +53,9 @@ struct name_of_event {
   std::string operator()(agent_events::freeze const& e) const {
     return "freeze " + std::to_string(e.agreement);
   }
+  std::string operator()(agent_events::stacks_wanted const& e) const {
+    return std::to_string(e.what.processes.size()) + " stacks wanted";
+  }
   std::string operator()(agent_events::notice const& e) const { return "notice: " + e.text; }
   std::string operator()(agent_events::waiting const& e) const {
     return "waiting: " + e.text + (e.idle ? " (idle)" : "");
