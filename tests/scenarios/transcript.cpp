@@ -92,6 +92,8 @@ void transcript::set_option(core::config& of, std::string const& option, std::st
     of.open_requests_max = static_cast<std::uint32_t>(std::stoul(value));
   else if (option == "recoverable")
     of.recoverable = true;
+  else if (option == "reports-ends")
+    of.reports_ends = true;
   else if (option == "return")
     of.return_timeout = duration_of(value);
   else if (option == "spares")
