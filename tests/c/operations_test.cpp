@@ -202,7 +202,8 @@ std::set<std::string_view> const elsewhere{
     "remove_tree", "watch_tasks", "next_epoch",   "epoch_members", "end_job"};
 
 // The C API has none.
-std::set<std::string_view> const missing{"inspect", "watch_events", "exchange_topology", "grant"};
+std::set<std::string_view> const missing{"inspect", "watch_events", "exchange_topology",
+                                         "grant",   "stacks",       "report_stack"};
 
 template <class... Args>
 void expect_all(std::type_identity<std::variant<Args...>>) {

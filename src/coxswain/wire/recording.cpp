@@ -75,7 +75,7 @@ std::optional<record> recording_reader::next() {
   while (auto const item = take_item()) {
     record to;
     if (!read_whole(*item, to)) throw malformed("a record is damaged.");
-    if (to.kind > record_kind::job_ended) continue;
+    if (to.kind > core::enumeration_of<record_kind>.last) continue;
     if (to.at < duration{} || to.at > at_max) throw malformed("a record is from no possible time.");
     return to;
   }

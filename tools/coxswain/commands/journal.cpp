@@ -42,14 +42,15 @@ struct journal_command {
 };
 
 // In the order of wire::record_kind.
-constexpr std::array<char const*, 24> kinds{
+constexpr std::array<char const*, 26> kinds{
     "event",           "connected",       "message",        "heard",           "malformed",
     "closed",          "unreachable",     "write blocked",  "write resumed",   "task ended",
     "stopped",         "time passed",     "reading paused", "reading resumed", "preempted",
     "tokens replaced", "round cancelled", "sent",           "suspended",       "restarted",
-    "storing refused", "process ended",   "relay lost",     "vouched for",
+    "storing refused", "process ended",   "relay lost",     "vouched for",     "job ended",
+    "owner asked",
 };
-static_assert(kinds.size() == static_cast<std::size_t>(wire::record_kind::vouched) + 1);
+static_assert(kinds.size() == static_cast<std::size_t>(wire::record_kind::owner_request) + 1);
 
 std::string file_name(std::string const& path) { return fs::path{path}.filename().string(); }
 
