@@ -48,6 +48,19 @@ BOOST_FIXTURE_TEST_CASE(a_lease_that_expires_returns_the_item_to_its_place, job<
   c.pop(0, "q");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_popped_item_that_comes_back_keeps_its_redeliveries, job<2>) {
+  c.push(1, "q", "a");
+  auto const first = c.take(1, "q");
+  auto const lost = c.pop(0, "q");
+  c.lose(0);
+  c.update_lease(1, first, change::release);
+  c.cancel(lost);
+  c.resume(0);
+  auto const again = c.take(1, "q");
+  BOOST_TEST(c.value(again) == "a");
+  BOOST_TEST(redeliveries(c, again) == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(an_item_returns_when_its_holder_leaves_is_killed_or_is_lost) {
   cluster c{4, {.recoverable = true}};
   c.push(0, "q", "a");

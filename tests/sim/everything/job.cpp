@@ -334,8 +334,8 @@ void job::plan_resizes() {
 }
 
 void job::plan_drain() {
-  if (!decided.drains) return;
-  w.at(soon(), [this] {
+  if (!decided.drains_after) return;
+  w.at(w.now + *decided.drains_after, [this] {
     process& auditor = actors_.front()->body;
     auditor.now = w.now;
     static_cast<void>(auditor.begin(core::end_job_args{core::job_end::drain, "upgrade"}, 10s));

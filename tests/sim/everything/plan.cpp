@@ -134,7 +134,7 @@ plan::plan(std::uint64_t seed, job_kind kind, bool has_relays) {
   has_relays = has_relays || (one_in(s, 8) && kind != job_kind::large);
   if (has_relays) add_relays(s);
   generator d{seed * 67'867'967 + 31};
-  drains = one_in(d, 6) && kind != job_kind::large;
+  if (one_in(d, 6) && kind != job_kind::large) drains_after = between(d, 2ms, horizon);
   crashes = one_in(r, 3) ? any(r, 1, 3) : 0;
   if (crashes == 0) return;
   generator t{seed * 49'979'687 + 23};

@@ -51,9 +51,9 @@ struct plan {
   std::uint32_t machines{};  // of all members; 0: mostly one for each
   std::uint32_t resizes{};
   std::uint32_t preemptions{};  // of members
-  bool drains{};                // at some time
-  bool members_have_guests{};   // half of them do, which act for them
-  duration horizon{6s};         // end of the faults
+  std::optional<duration> drains_after;
+  bool members_have_guests{};  // half of them do, which act for them
+  duration horizon{6s};        // end of the faults
   bool checks_recording{};
   std::uint32_t crashes{};         // of the coordinator, which has a journal
   std::uint32_t machine_losses{};  // with the coordinator, which continues elsewhere

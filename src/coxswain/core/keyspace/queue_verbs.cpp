@@ -6,6 +6,8 @@
 #include "coxswain/core/observe/picture_budget.hpp"
 #include "coxswain/core/observe/wait_graph.hpp"
 
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace coxswain::core {
@@ -13,6 +15,16 @@ namespace {
 
 // Leased items in a snapshot of the job.
 constexpr std::size_t leases_shown_max = 20;
+
+// What a reply to Pop hands over: its item, should it come back, has been put back so often before.
+std::string source_of_popped(std::string const& queue, std::uint32_t redeliveries) {
+  return queue + '\0' + std::to_string(redeliveries);
+}
+
+std::pair<std::string, std::uint32_t> parsed_source(std::string const& source) {
+  auto const end = source.rfind('\0');
+  return {source.substr(0, end), static_cast<std::uint32_t>(std::stoul(source.substr(end + 1)))};
+}
 
 }  // namespace
 
@@ -226,7 +238,7 @@ void queue_verbs::hand_over(queues::waiter to, std::string const& queue, queues:
   auto const redeliveries = to.lease ? std::optional{item.redeliveries} : std::nullopt;
   sessions_.hand_over(to.who,
                       calls_.share(value_answer{std::move(item.value), item.number, redeliveries}),
-                      index(), queue);
+                      index(), to.lease ? queue : source_of_popped(queue, item.redeliveries));
 }
 
 void queue_verbs::lend(queues::waiter const& to, std::string const& queue,
@@ -291,7 +303,10 @@ void queue_verbs::put_back(std::vector<undelivered> items) {
       ++kernel_.tally.leases_returned;
       queues_.put_back(answer.name, end_lease(item.version));
     } else {
-      queues_.put_back(answer.name, {item.version, item.value});
+      auto const [queue, redeliveries] = parsed_source(answer.name);
+      queues_.put_back(queue, {item.version, item.value, redeliveries});
+      changed.push_back(queue);
+      continue;
     }
     changed.push_back(answer.name);
   }

@@ -382,6 +382,7 @@ class epoch_judge {
     text why = h_.failure->cause.why.message();
     bool const is_expected =
         states(why, &core::reasons::too_few_tasks) ||
+        states(why, &core::reasons::too_few_while_draining) ||
         (states(why, &core::reasons::too_many_epochs) && h_.options.epochs_max > 0);
     if (!is_expected) found_.push_back("the job has failed: " + why);
   }

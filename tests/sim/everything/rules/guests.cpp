@@ -135,7 +135,8 @@ void check_return(history const& h, call_record const& c, violations& found) {
       std::none_of(joins.begin(), joins.end(),
                    [&](auto* one) { return one->over() > last->made; }) &&
       joins.size() == leaves.size();
-  if (!is_sure) return;
+  // Nobody is to return to a job that drains.
+  if (!is_sure || h.may_drain(*c.answered + h.delay_max)) return;
   bool const is_to_return = std::get<core::leave_args>(last->asked).returning ||
                             std::get<core::leave_args>(c.asked).returning;
   for (task_sight const& s : h.tasks) {

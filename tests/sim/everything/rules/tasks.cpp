@@ -118,7 +118,8 @@ void check_return(history const& h, call_record const& c, violations& found) {
   task_state const then = ends->what.tasks[c.task->value].state;
   bool const is_early = ends->at < c.made + h.options.return_timeout;
   if (then == task_state::failed && is_early) found.push_back("failed too early: " + h.text(c));
-  if (then == task_state::left && !h.failure && ends->what.tasks[c.task->value].self == self) {
+  bool const may_leave = h.failure || h.may_drain(ends->at);
+  if (then == task_state::left && !may_leave && ends->what.tasks[c.task->value].self == self) {
     found.push_back("did not return: " + h.text(c));
   }
 }
@@ -133,6 +134,8 @@ void check_tasks(history const& h, violations& found) {
     bool const is_sure = c.answered && h.is_calm(c.process, c.made, *c.answered);
     auto const* const leaves = c.asks<core::leave_args>();
     if (!leaves || !is_sure || h.is_guest(c.process) || may_return(h, c)) continue;
+    // Nobody is to return to a job that drains.
+    if (leaves->returning && c.answered && h.may_drain(*c.answered)) continue;
     check_state(h, c, leaves->returning ? task_state::returning : task_state::left, found);
     if (leaves->returning && c.is_ok()) check_return(h, c, found);
   }
