@@ -44,7 +44,7 @@ const ANSWERS = {
     /^coxswain events$/,
   ],
   'out-of-memory': [
-    /^Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\)$/,
+    /^Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\) \(out of memory\? on \S+: dmesg \| grep -i oom\)$/,
     /^\d+ s ago/,
     /task 3 \([^)]+:\d+, at step 5\).* tasks? ended with the job$/,
     /^ssh \S+ 'dmesg \| grep -i oom'$/,
