@@ -11,6 +11,7 @@
 #include "tests/wire/samples.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <vector>
 
@@ -103,8 +104,19 @@ bool has_routed(std::string_view message) {
   return false;
 }
 
+// Protobuf merges a status in several pieces; we drop the text of the first ones if they have no
+// code.
+bool has_status_in_pieces(std::string_view message) {
+  int pieces = 0;
+  while (auto const one = take_field(message)) {
+    pieces += one->number == v1::ServerMessage::kStatusFieldNumber ? 1 : 0;
+  }
+  return pieces > 1;
+}
+
 // Protobuf's parser accepts the same payloads, but for groups, unknown requests and
-// secrets of the wrong size, and reads the same in them and in what we write.
+// secrets of the wrong size, and reads the same in them and in what we write, but for a status in
+// pieces.
 template <class Message, class Decode>
 void compare_with_protobuf(Decode decode, std::string const& payload) {
   auto const ours = decode(payload);
@@ -124,7 +136,9 @@ void compare_with_protobuf(Decode decode, std::string const& payload) {
     auto const read = decode(theirs.SerializeAsString());
     return read && *read == *ours;
   };
-  if (!is_ours()) report_violation("Protobuf reads differently ", core::hexadecimal(payload));
+  bool const may_differ = std::same_as<Message, v1::ServerMessage> && has_status_in_pieces(payload);
+  if (!may_differ && !is_ours())
+    report_violation("Protobuf reads differently ", core::hexadecimal(payload));
   if (!theirs.ParseFromString(test::payload_of(*ours)) || !is_ours()) {
     report_violation("Protobuf reads differently what we write for ", core::hexadecimal(payload));
   }
