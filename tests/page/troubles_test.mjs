@@ -44,7 +44,8 @@ const ANSWERS = {
     /^coxswain events$/,
   ],
   'out-of-memory': [
-    /^Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\) \(out of memory\? on \S+: dmesg \| grep -i oom\)$/,
+    new RegExp(/^Failed at \d\d:\d\d:\d\d: task 3 was killed by signal 9 \(SIGKILL\)/.source +
+               / \(out of memory\? on \S+: dmesg \| grep -i oom\)$/.source),
     /^\d+ s ago/,
     /task 3 \([^)]+:\d+, at step 5\).* tasks? ended with the job$/,
     /^ssh \S+ 'dmesg \| grep -i oom'$/,
