@@ -83,7 +83,9 @@ void failure_verbs::joined(task_id task, incarnation self) {
   auto const at = supervisions_.find(task);
   if (at == supervisions_.end()) return;
   at->second.of = self;
-  if (roster_.at(task).is_jax) name_place(task, *sessions_.find(at->second.by));
+  // None while its session ends, which may have held the task itself.
+  session const* const supervisor = sessions_.find(at->second.by);
+  if (supervisor != nullptr && roster_.at(task).is_jax) name_place(task, *supervisor);
 }
 
 // Where a JAX program does not say where it is, the label of its supervisor does: "jax 0.10,

@@ -377,8 +377,7 @@ void join_verbs::admit_claimant(time_point now, task_id id) {
   claimant newest = t.holder_probe->by.back();
   newest.asked.timeout = time_left(*calls_.release(newest.who), newest.asked.timeout, now);
   auto label = kernel::label_of(*sessions_.find(newest.who.session));
-  answer_claimants(id,
-                   calls_.share(fail<&reasons::newer_incarnation_joins>(std::move(label), id)));
+  answer_claimants(id, calls_.share(fail<&reasons::newer_incarnation_joins>(std::move(label), id)));
   session& by = *sessions_.find(newest.who.session);
   if (options_.elastic) {
     return concerns_.enrolment.enrol({now, newest.who, by, {}, operation_id<join_args>},
