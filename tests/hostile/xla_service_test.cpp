@@ -162,7 +162,7 @@ std::vector<kind> tcp_store_kinds() {
       // Each copies the value, and the allocator keeps some of what the earlier ones had.
       {.name = "appends to one key",
        .piece = [=](auto) { return "\x09" + text("/k") + text(large); },
-       .resident_max = 5 * limit / 2},
+       .resident_max = 3 * limit},
       {"items until there is no room", [=](auto) { return "\x0e" + text("/q") + text(large); }},
       {"items pushed and popped, not read",
        [=](auto) { return "\x0e" + text("/q") + text(large) + "\x0f" + text("/q"); }, false},
