@@ -172,7 +172,7 @@ class cluster {
   cluster& reading_resumed(int who);
   cluster& task_ended(std::uint32_t task, status why);
   cluster& stop(std::string reason = "test");
-  // What was put to the coordinator's owner since the last look.
+  // The requests for stacks that the coordinator's owner has received since the last look.
   std::vector<core::stacks_wanted> wanted_of_owner() { return std::exchange(wanted_, {}); }
   // By the coordinator's owner.
   status put_in(core::owner_input what);

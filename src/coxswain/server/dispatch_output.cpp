@@ -150,7 +150,7 @@ void dispatch::collect(time_point now) {
     ++frames_sent_;
     try {
       if (on->route && share(now, output, *on)) continue;
-      // What its routes have comes before it: the relay reads no further.
+      // The output of its routes goes first: the relay stops reading at its Goodbye.
       if (on->trunk && std::holds_alternative<core::goodbye>(output.what->value)) {
         pump_routes(now, *on);
       }

@@ -1,4 +1,4 @@
-// What the owner of a server calls; server_impl does it.
+// The public functions of server. Each forwards to server::impl.
 
 #include "coxswain/server/server_impl.hpp"
 

@@ -74,7 +74,7 @@ struct preparation {
   // The supervisor ends all of the group; but it may have been killed.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != p.parent) ::_exit(1);  // the parent ended before the line above
-  // What the parent starts to read its stack may do so, also where only ancestors may.
+  // Lets the programs that the parent starts read its stack where only ancestors may.
   ::prctl(PR_SET_PTRACER, p.parent);
   ::dup2(p.input, STDIN_FILENO);
   ::dup2(p.output, STDOUT_FILENO);

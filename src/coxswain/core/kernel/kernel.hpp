@@ -87,7 +87,7 @@ class kernel {
   [[nodiscard]] std::string whose(session const& s) const;
   // "b12:3391", or else its address.
   [[nodiscard]] static std::string const& label_of(session const& s);
-  // Who asks for something: a task, or a client by its label alone.
+  // The name of whoever makes a request: its task, or the label of a client without one.
   [[nodiscard]] std::string requester(session const& s, std::optional<task_id> task) const;
   // "the relay of task 12 (b12:3391) at 10.0.0.7:51234"
   [[nodiscard]] std::string relay_of(session const& s) const;

@@ -16,7 +16,7 @@ namespace {
 // Leased items in a snapshot of the job.
 constexpr std::size_t leases_shown_max = 20;
 
-// What a reply to Pop hands over: its item, should it come back, has been put back so often before.
+// The queue of a popped item and its redeliveries so far, in case the reply is not received.
 std::string source_of_popped(std::string const& queue, std::uint32_t redeliveries) {
   return queue + '\0' + std::to_string(redeliveries);
 }

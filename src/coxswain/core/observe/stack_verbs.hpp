@@ -37,7 +37,7 @@ class stack_verbs final : public concern {
   void session_ended(time_point now, session_id id, status const& why) override;
 
  private:
-  // Who takes the stack of a task's process, and what that one is called there.
+  // The session that takes the stack of a task's process, and its name for that process.
   struct taker {
     session_id session;  // zero: the owner
     std::string name;
